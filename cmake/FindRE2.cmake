@@ -1,0 +1,8 @@
+find_path(RE2_INCLUDE_DIR re2/re2.h)
+find_library(RE2_LIBRARY re2)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(RE2 REQUIRED_VARS RE2_INCLUDE_DIR RE2_LIBRARY)
+if(RE2_FOUND AND NOT TARGET RE2::re2)
+  add_library(RE2::re2 UNKNOWN IMPORTED)
+  set_target_properties(RE2::re2 PROPERTIES IMPORTED_LOCATION ${RE2_LIBRARY})
+endif()

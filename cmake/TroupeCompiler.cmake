@@ -1,0 +1,26 @@
+# Warnings are errors everywhere; every target links troupe_options.
+add_library(troupe_options INTERFACE)
+target_include_directories(troupe_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(troupe_options INTERFACE -Wall -Wextra -Wpedantic -Werror -fno-strict-aliasing)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports false positives of these in inlined standard library code at -O2.
+  target_compile_options(troupe_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+target_compile_definitions(troupe_options INTERFACE
+  CAF_ENABLE_TYPE_ID_CHECKS
+  SPDLOG_COMPILED_LIB
+  SPDLOG_FMT_EXTERNAL
+  BOOST_ASIO_NO_DEPRECATED
+  BOOST_ALLOW_DEPRECATED_HEADERS
+  TROUPE_VERSION="${PROJECT_VERSION}")
+if(TROUPE_FAULTS)
+  target_compile_definitions(troupe_options INTERFACE TROUPE_FAULTS)
+endif()
+if(TROUPE_SANITIZE)
+  target_compile_options(troupe_options INTERFACE -fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(troupe_options INTERFACE -fsanitize=${TROUPE_SANITIZE})
+  if(TROUPE_SANITIZE MATCHES "undefined")
+    # CAF binds a null reference inside its functor spawn.
+    target_compile_options(troupe_options INTERFACE -fno-sanitize=null -fno-sanitize-recover=undefined)
+  endif()
+endif()
