@@ -1,0 +1,39 @@
+// Stored message -> the API's messages (reference: agent-loop §3). One stored message gives none, one or several,
+// which share its id and are told apart by otid.
+#pragma once
+
+#include "core/schema/message.hpp"
+
+#include <memory>
+
+namespace troupe::project {
+
+struct api_message {
+  message_type type = message_type::user_message;
+  message_id id;
+  std::string body; // JSON text
+};
+
+struct options {
+  bool use_assistant_message = true;
+  std::string assistant_message_tool_name = "send_message";
+  std::string assistant_message_tool_kwarg = "message";
+  bool text_is_assistant_message = true; // else the text of an assistant message is its reasoning
+  bool reverse = false;                  // the parts of one message last first (the caller orders the messages)
+};
+
+using stored_message = std::shared_ptr<const message>;
+
+// 32 hex digits with dashes: the message's uuid with its low seven bits replaced by the index of the part.
+std::string otid(const message_id& id, unsigned index);
+
+void project(std::vector<api_message>& out, const message& m, const options& o);
+
+// A list, in its order. Where calls of the assistant's message tool become assistant messages, the tool messages that
+// answer them are left out.
+std::vector<api_message> project_list(const std::vector<stored_message>& messages, const options& o);
+
+// [..] of those whose type is wanted; no list of types means all.
+std::string to_array(const std::vector<api_message>& messages, const std::optional<std::vector<message_type>>& types);
+
+} // namespace troupe::project

@@ -1,0 +1,356 @@
+#include "core/protocol/openai_chat.hpp"
+
+#include "core/base/text.hpp"
+#include "core/json/writer.hpp"
+#include "core/protocol/conversation_view.hpp"
+
+#include <algorithm>
+
+namespace troupe::openai_chat {
+
+bool is_reasoning_model(std::string_view model) {
+  for (std::string_view p : {"o1", "o3", "o4", "gpt-5"})
+    if (model.starts_with(p)) return true;
+  return false;
+}
+
+namespace {
+
+using turn = conversation_turn;
+
+void write_image(std::string& out, const image_content& image) {
+  json::object_writer w(out);
+  w.add("type", "image_url");
+  json::object_writer url(w.key("image_url"));
+  if (image.source_type == "url")
+    url.add("url", image.url);
+  else
+    url.add("url", "data:" + image.media_type.value_or("image/png") + ";base64," + image.data.value_or(""));
+  url.add("detail", image.detail.value_or("auto"));
+}
+
+// A single text is a string, anything else a list of parts.
+void write_user_content(std::string& out, const turn& t) {
+  if (t.parts.size() == 1)
+    if (auto* only = std::get_if<text_content>(t.parts[0])) return json::write(out, only->text);
+  out.push_back('[');
+  bool first = true;
+  for (auto* p : t.parts) {
+    auto* text = std::get_if<text_content>(p);
+    auto* image = std::get_if<image_content>(p);
+    if (!text && !image) continue;
+    if (!first) out.push_back(',');
+    first = false;
+    if (text)
+      json::object_writer(out).add("type", "text").add("text", text->text);
+    else
+      write_image(out, *image);
+  }
+  out.push_back(']');
+}
+
+std::string joined_text(const turn& t) {
+  std::string out;
+  for (auto* p : t.parts)
+    if (auto* text = std::get_if<text_content>(p)) out += text->text;
+  return out;
+}
+
+void write_assistant(std::string& out, const turn& t, bool drop_text) {
+  json::object_writer w(out);
+  auto text = drop_text && !t.calls.empty() ? std::string{} : joined_text(t);
+  if (text.empty() && !t.calls.empty())
+    w.null("content");
+  else
+    w.add("content", text);
+  w.add("role", "assistant");
+  if (t.calls.empty()) return;
+  auto& list = w.key("tool_calls");
+  list.push_back('[');
+  for (std::size_t i = 0; i < t.calls.size(); ++i) {
+    if (i) list.push_back(',');
+    json::object_writer c(list);
+    c.add("id", t.calls[i]->id).add("type", "function");
+    json::object_writer(c.key("function")).add("name", t.calls[i]->name).add("arguments", t.calls[i]->arguments);
+  }
+  list.push_back(']');
+}
+
+std::string return_text(const tool_return& r) {
+  if (auto* packed = std::get_if<std::string>(&r.func_response)) return *packed;
+  std::string out;
+  for (auto& p : std::get<1>(r.func_response)) {
+    if (!out.empty()) out += "\n";
+    auto* text = std::get_if<text_content>(&p);
+    out += text ? text->text : "[Image omitted]";
+  }
+  return out;
+}
+
+void write_turn(std::string& out, const turn& t, const model_request& r) {
+  switch (t.what) {
+  case turn::kind::system: {
+    bool first = t.source == r.messages.front().get();
+    auto text = first && r.system_override ? *r.system_override : joined_text(t);
+    if (first && !r.system_suffix.empty()) text += r.system_suffix;
+    json::object_writer(out).add("content", text).add("role", "system");
+    return;
+  }
+  case turn::kind::user: {
+    json::object_writer w(out);
+    write_user_content(w.key("content"), t);
+    w.add("role", "user");
+    if (t.source->name) w.add("name", *t.source->name);
+    return;
+  }
+  case turn::kind::assistant: {
+    auto& c = r.config;
+    bool scrub = c.put_inner_thoughts_in_kwargs == false && !c.enable_reasoner && c.max_reasoning_tokens == 0;
+    return write_assistant(out, t, scrub);
+  }
+  case turn::kind::tool:
+    json::object_writer(out)
+        .add("content", cut_for_prompt(return_text(*t.returned), tool_return_budget(r.config.context_window)))
+        .add("role", "tool")
+        .add("tool_call_id", t.returned->tool_call_id.value_or(""));
+  }
+}
+
+void write_messages(std::string& out, const model_request& r) {
+  out.push_back('[');
+  bool first = true;
+  for (auto& t : conversation_turns(r.messages)) {
+    if (!first) out.push_back(',');
+    first = false;
+    write_turn(out, t, r);
+  }
+  out.push_back(']');
+}
+
+void write_tools(std::string& out, const model_request& r) {
+  out.push_back('[');
+  for (std::size_t i = 0; i < r.tools.size(); ++i) {
+    auto& t = r.tools[i];
+    if (i) out.push_back(',');
+    json::object_writer w(out);
+    w.add("type", "function");
+    json::object_writer f(w.key("function"));
+    f.add("name", t.name).add("description", t.description).add("parameters", t.parameters);
+  }
+  out.push_back(']');
+}
+
+void write_choice(json::object_writer& w, const tool_choice& choice) {
+  switch (choice.what) {
+  case tool_choice::kind::none: w.add("tool_choice", "none"); return;
+  case tool_choice::kind::automatic: w.add("tool_choice", "auto"); return;
+  case tool_choice::kind::required: w.add("tool_choice", "required"); return;
+  case tool_choice::kind::named: {
+    json::object_writer named(w.key("tool_choice"));
+    named.add("type", "function");
+    json::object_writer(named.key("function")).add("name", choice.name);
+  }
+  }
+}
+
+token_usage read_usage(const json::value& v) {
+  token_usage u;
+  u.prompt = json::int_or(v, "prompt_tokens", 0);
+  u.completion = json::int_or(v, "completion_tokens", 0);
+  u.total = json::int_or(v, "total_tokens", u.prompt + u.completion);
+  auto detail = [&](const char* group, const char* name) -> std::optional<std::int64_t> {
+    auto* g = json::find(v, group);
+    auto* n = g ? json::find(*g, name) : nullptr;
+    if (!n || !n->is_number()) return std::nullopt;
+    return n->to_number<std::int64_t>();
+  };
+  u.cached_input = detail("prompt_tokens_details", "cached_tokens");
+  u.reasoning = detail("completion_tokens_details", "reasoning_tokens");
+  return u;
+}
+
+// The reasoning that compatible servers send beside the text, under one of two names.
+std::string_view reasoning_of(const json::value& v) {
+  auto text = json::string_or(v, "reasoning_content");
+  return text.empty() ? json::string_or(v, "reasoning") : text;
+}
+
+error broken(const std::string& what) {
+  return llm_failure(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: " + what);
+}
+
+} // namespace
+
+namespace {
+void write_request(json::object_writer& w, const model_request& r) {
+  auto& c = r.config;
+  bool reasons = is_reasoning_model(c.model);
+  w.add("model", c.model);
+  write_messages(w.key("messages"), r);
+  if (c.max_tokens) w.add("max_completion_tokens", *c.max_tokens);
+  if (!reasons) w.add("temperature", c.temperature);
+  w.add("user", r.user);
+  if (c.frequency_penalty && !reasons) w.add("frequency_penalty", *c.frequency_penalty);
+  if (reasons && c.reasoning_effort) w.add("reasoning_effort", *c.reasoning_effort);
+  if (reasons && c.verbosity) w.add("verbosity", *c.verbosity);
+  if (!r.tools.empty()) {
+    w.add("parallel_tool_calls", r.parallel_tool_calls);
+    write_tools(w.key("tools"), r);
+    write_choice(w, r.choice);
+  }
+  if (r.response_format) w.add("response_format", *r.response_format);
+  if (c.return_logprobs) w.add("logprobs", true);
+  if (c.return_logprobs && c.top_logprobs) w.add("top_logprobs", *c.top_logprobs);
+  if (!r.stream) return;
+  w.add("stream", true);
+  json::object_writer(w.key("stream_options")).add("include_usage", true);
+}
+} // namespace
+
+std::string request_body(const model_request& r) {
+  std::string out;
+  out.reserve(4096);
+  {
+    json::object_writer w(out);
+    write_request(w, r);
+  }
+  return out;
+}
+
+result<model_reply> parse_reply(std::string_view body) {
+  auto v = json::try_parse(body);
+  auto* choices = v ? json::find(*v, "choices") : nullptr;
+  if (!choices || !choices->is_array() || choices->get_array().empty()) return broken("the reply is no chat completion");
+  auto& choice = choices->get_array()[0];
+  auto* m = json::find(choice, "message");
+  if (!m || !m->is_object()) return broken("the reply has no message");
+  model_reply reply;
+  if (auto reasoning = reasoning_of(*m); !reasoning.empty()) reply.content.emplace_back(reasoning_content{true, std::string(reasoning), std::nullopt});
+  auto* content = json::find(*m, "content");
+  if (content && content->is_string() && !content->get_string().empty())
+    reply.content.emplace_back(text_content{std::string(json::view(content->get_string())), std::nullopt});
+  if (auto* calls = json::find(*m, "tool_calls"); calls && calls->is_array())
+    for (auto& call : calls->get_array())
+      if (auto* f = json::find(call, "function"))
+        reply.calls.push_back({std::string(json::string_or(call, "id")), std::string(json::string_or(*f, "name")),
+                               std::string(json::string_or(*f, "arguments", "{}"))});
+  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty()) reply.finish_reason = std::string(reason);
+  if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply.usage = read_usage(*usage);
+  reply.raw = body;
+  return reply;
+}
+
+namespace {
+
+// What OpenAI-compatible servers say when a context is too long.
+bool says_context_too_long(std::string_view body) {
+  for (std::string_view s : {"maximum context length", "context_length_exceeded", "exceeds the context window", "context window", "prompt is too long",
+                             "input length and `max_tokens` exceed"})
+    if (text::contains_ignoring_case(body, s)) return true;
+  return false;
+}
+
+} // namespace
+
+error error_for(int status, std::string_view body) {
+  auto v = json::try_parse(body);
+  auto shown = v ? json::python_repr(*v) : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
+  auto detail = "Error code: " + std::to_string(status) + " - " + shown;
+  auto make = [&](errc code, const char* cls, const char* prefix) { return llm_failure(code, cls, prefix + detail); };
+  if ((status == 400 || status == 413) && says_context_too_long(body))
+    return make(errc::llm_context_window, "ContextWindowExceededError", "CONTEXT_WINDOW_EXCEEDED: Bad request to OpenAI (context window exceeded): ");
+  switch (status) {
+  case 400: return make(errc::llm_bad_request, "LLMBadRequestError", "INVALID_ARGUMENT: Bad request to OpenAI-compatible endpoint: ");
+  case 401: return make(errc::llm_authentication, "LLMAuthenticationError", "UNAUTHENTICATED: Authentication failed with OpenAI: ");
+  case 402: return make(errc::llm_insufficient_credits, "LLMInsufficientCreditsError", "INSUFFICIENT_CREDITS: Insufficient credits with OpenAI: ");
+  case 403: return make(errc::llm_error, "LLMPermissionDeniedError", "PERMISSION_DENIED: Permission denied by OpenAI: ");
+  case 404: return make(errc::llm_error, "LLMNotFoundError", "NOT_FOUND: Resource not found in OpenAI: ");
+  case 408: return make(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to OpenAI timed out: ");
+  case 422: return make(errc::llm_error, "LLMUnprocessableEntityError", "INVALID_ARGUMENT: Invalid request content for OpenAI: ");
+  case 429: return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
+  default: return make(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: ");
+  }
+}
+
+// -- streams -----------------------------------------------------------------------------------------------------
+
+void stream_decoder::announce(std::vector<project::delta>& out) {
+  if (!silent_ || announced_) return;
+  announced_ = true;
+  out.push_back({project::delta::kind::hidden_reasoning, {}, {}, {}, {}, {}});
+  reply_.content.insert(reply_.content.begin(), omitted_reasoning_content{});
+}
+
+void stream_decoder::text(std::string_view piece, std::vector<project::delta>& out) {
+  announce(out);
+  if (reply_.content.empty() || !std::holds_alternative<text_content>(reply_.content.back())) reply_.content.emplace_back(text_content{});
+  std::get<text_content>(reply_.content.back()).text += piece;
+  out.push_back({project::delta::kind::text, std::string(piece), {}, {}, {}, {}});
+}
+
+void stream_decoder::reasoning(std::string_view piece, std::vector<project::delta>& out) {
+  if (reply_.content.empty() || !std::holds_alternative<reasoning_content>(reply_.content.back()))
+    reply_.content.emplace_back(reasoning_content{true, {}, std::nullopt});
+  std::get<reasoning_content>(reply_.content.back()).reasoning += piece;
+  out.push_back({project::delta::kind::reasoning, std::string(piece), {}, {}, {}, {}});
+}
+
+void stream_decoder::call(const json::value& piece, std::vector<project::delta>& out) {
+  announce(out);
+  auto index = static_cast<std::size_t>(std::max<std::int64_t>(0, json::int_or(piece, "index", 0)));
+  if (index > 127) return; // no model makes that many calls; a hostile index must not allocate
+  if (reply_.calls.size() <= index) reply_.calls.resize(index + 1);
+  auto& call = reply_.calls[index];
+  bool first = call.id.empty();
+  if (auto id = json::string_or(piece, "id"); !id.empty() && first) call.id = std::string(id);
+  if (call.id.empty()) call.id = "call_" + std::to_string(index);
+  std::string name, arguments;
+  if (auto* f = json::find(piece, "function")) {
+    if (call.name.empty()) name = std::string(json::string_or(*f, "name"));
+    arguments = std::string(json::string_or(*f, "arguments"));
+  }
+  call.name += name;
+  call.arguments += arguments;
+  // The name goes out alone, then the pieces of the arguments.
+  if (!name.empty()) out.push_back({project::delta::kind::tool_call, {}, call.id, name, {}, {}});
+  if (!arguments.empty()) out.push_back({project::delta::kind::tool_call, arguments, call.id, {}, {}, {}});
+}
+
+result<void> stream_decoder::feed(std::string_view data, std::vector<project::delta>& out) {
+  if (data == "[DONE]") {
+    done_ = true;
+    return {};
+  }
+  auto v = json::try_parse(data);
+  if (!v || !v->is_object()) return broken("an event of the stream is not JSON");
+  any_ = true;
+  if (auto* e = json::find(*v, "error")) {
+    auto code = static_cast<int>(json::int_or(*e, "code", 500));
+    return error_for(code >= 400 && code < 600 ? code : 500, data);
+  }
+  if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply_.usage = read_usage(*usage);
+  auto* choices = json::find(*v, "choices");
+  if (!choices || !choices->is_array() || choices->get_array().empty()) return {};
+  auto& choice = choices->get_array()[0];
+  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty()) reply_.finish_reason = std::string(reason);
+  auto* d = json::find(choice, "delta");
+  if (!d) return {};
+  if (auto piece = reasoning_of(*d); !piece.empty()) reasoning(piece, out);
+  if (auto piece = json::string_or(*d, "content"); !piece.empty()) text(piece, out);
+  if (auto* calls = json::find(*d, "tool_calls"); calls && calls->is_array())
+    for (auto& piece : calls->get_array()) call(piece, out);
+  return {};
+}
+
+result<model_reply> stream_decoder::finish() {
+  // Servers that leave out [DONE] are common; one that stops without a finish_reason broke off.
+  if (!done_ && !reply_.finish_reason)
+    return llm_failure(errc::llm_error, "LLMConnectionError",
+                       any_ ? "INTERNAL_SERVER_ERROR: Connection to OpenAI broke off in the middle of a stream"
+                            : "INTERNAL_SERVER_ERROR: OpenAI sent an empty stream");
+  for (auto& call : reply_.calls)
+    if (call.arguments.empty()) call.arguments = "{}";
+  return std::move(reply_);
+}
+
+} // namespace troupe::openai_chat

@@ -1,0 +1,185 @@
+#include "core/schema/message.hpp"
+
+#include "core/json/writer.hpp"
+
+namespace troupe {
+
+namespace {
+
+void write_image(std::string& out, const image_content& image) {
+  json::object_writer w(out);
+  w.add("type", "image");
+  json::object_writer source(w.key("source"));
+  source.add("type", image.source_type);
+  if (image.source_type == "url") {
+    source.add("url", image.url);
+    return;
+  }
+  if (image.source_type == "letta") source.add("file_id", image.file_id_);
+  source.add("media_type", image.media_type).add("data", image.data).add("detail", image.detail);
+}
+
+bool read_image(json::reader& r, const json::object& o, image_content& out) {
+  json::reader::scope tag(r, "image");
+  auto* source = json::find(o, "source");
+  json::reader::scope at(r, "source");
+  if (!source) return r.fail("missing", "Field required", json::value(o));
+  auto* fields = source->if_object();
+  if (!fields) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", *source);
+  out.source_type = std::string(json::string_or(*source, "type"));
+  if (out.source_type != "url" && out.source_type != "base64" && out.source_type != "letta")
+    return r.fail("union_tag_invalid", "Input tag '" + out.source_type + "' found using 'type' does not match any of the expected tags: 'url', 'base64', 'letta'",
+                  *source, "{'discriminator': \"'type'\"}");
+  json::reader::scope kind(r, out.source_type);
+  auto text = [&](const char* name, std::optional<std::string>& member, bool is_required) {
+    auto* given = json::find(*fields, name);
+    json::reader::scope here(r, name);
+    if (!given) return !is_required || r.fail("missing", "Field required", *source);
+    return json::read(r, *given, member);
+  };
+  bool good = text("url", out.url, out.source_type == "url");
+  good &= text("media_type", out.media_type, out.source_type == "base64");
+  good &= text("data", out.data, out.source_type == "base64");
+  good &= text("detail", out.detail, false);
+  if (auto* file = json::find(*fields, "file_id"); file && file->is_string())
+    out.file_id_ = file_id::parse(json::view(file->get_string()));
+  return good;
+}
+
+bool read_text(json::reader& r, const json::value& v, text_content& out) {
+  json::reader::scope tag(r, "text");
+  auto* text = json::find(v, "text");
+  {
+    json::reader::scope at(r, "text");
+    if (!text) return r.fail("missing", "Field required", v);
+    if (!json::read(r, *text, out.text)) return false;
+  }
+  auto* signature = json::find(v, "signature");
+  json::reader::scope at(r, "signature");
+  return !signature || json::read(r, *signature, out.signature);
+}
+
+struct part_writer {
+  std::string& out;
+  void operator()(const text_content& p) const { json::object_writer(out).add("type", "text").add("text", p.text).add("signature", p.signature); }
+  void operator()(const image_content& p) const { write_image(out, p); }
+  void operator()(const reasoning_content& p) const {
+    json::object_writer(out).add("type", "reasoning").add("is_native", p.is_native).add("reasoning", p.reasoning).add("signature", p.signature);
+  }
+  void operator()(const redacted_reasoning_content& p) const { json::object_writer(out).add("type", "redacted_reasoning").add("data", p.data); }
+  void operator()(const omitted_reasoning_content& p) const { json::object_writer(out).add("type", "omitted_reasoning").add("signature", p.signature); }
+  void operator()(const summarized_reasoning_content& p) const {
+    json::object_writer(out)
+        .add("type", "summarized_reasoning")
+        .add("id", p.id)
+        .add("summary", p.summary)
+        .add("encrypted_content", p.encrypted_content);
+  }
+  void operator()(const other_content& p) const { json::write(out, p.part); }
+};
+
+void write_parts(std::string& out, const std::vector<content_part>& parts) {
+  out.push_back('[');
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i) out.push_back(',');
+    write_content_part(out, parts[i]);
+  }
+  out.push_back(']');
+}
+
+void write_calls(std::string& out, const std::vector<tool_call>& calls) {
+  if (calls.empty()) {
+    out += "null";
+    return;
+  }
+  out.push_back('[');
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i) out.push_back(',');
+    json::object_writer w(out);
+    w.add("id", calls[i].id);
+    json::object_writer(w.key("function")).add("arguments", calls[i].arguments).add("name", calls[i].name);
+    w.add("type", "function");
+  }
+  out.push_back(']');
+}
+
+void write_return(std::string& out, const tool_return& r) {
+  json::object_writer w(out);
+  w.add("tool_call_id", r.tool_call_id).add("status", r.status).add("stdout", r.stdout_).add("stderr", r.stderr_);
+  auto& text = w.key("func_response");
+  if (auto* packed = std::get_if<std::string>(&r.func_response))
+    json::write(text, *packed);
+  else
+    write_parts(text, std::get<1>(r.func_response));
+}
+
+void write_approval(std::string& out, const approval_item& a) {
+  if (a.is_return)
+    return write_return(out, a.returned);
+  json::object_writer(out).add("type", "approval").add("tool_call_id", a.tool_call_id).add("approve", a.approve).add("reason", a.reason);
+}
+
+template <class T, class F>
+void write_list(std::string& out, const std::vector<T>& items, F write_item) {
+  out.push_back('[');
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i) out.push_back(',');
+    write_item(out, items[i]);
+  }
+  out.push_back(']');
+}
+
+} // namespace
+
+void write_content_part(std::string& out, const content_part& part) { std::visit(part_writer{out}, part); }
+
+bool read_content_part(json::reader& r, const json::value& v, content_part& out) {
+  auto* o = v.if_object();
+  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  auto type = json::string_or(v, "type");
+  if (type == "text") return read_text(r, v, out.emplace<text_content>());
+  if (type == "image") return read_image(r, *o, out.emplace<image_content>());
+  for (std::string_view known : {"tool_call", "tool_return", "reasoning", "redacted_reasoning", "omitted_reasoning", "summarized_reasoning"})
+    if (type == known) return out.emplace<other_content>().part = *o, true;
+  return r.fail("union_tag_invalid",
+                "Input tag '" + std::string(type) +
+                    "' found using 'type' does not match any of the expected tags: 'text', 'image', 'tool_call', 'tool_return', "
+                    "'reasoning', 'redacted_reasoning', 'omitted_reasoning', 'summarized_reasoning'",
+                v, "{'discriminator': \"'type'\", 'tag': " + json::python_repr(type) + "}");
+}
+
+void message::write_json(std::string& out, const message& m) {
+  json::object_writer w(out);
+  w.add("created_by_id", m.created_by_id)
+      .add("last_updated_by_id", m.last_updated_by_id)
+      .add("created_at", m.created_at)
+      .add("updated_at", m.updated_at)
+      .add("id", m.id)
+      .add("agent_id", m.agent)
+      .add("model", m.model)
+      .add("role", m.role);
+  write_parts(w.key("content"), m.content);
+  w.add("name", m.name);
+  write_calls(w.key("tool_calls"), m.tool_calls);
+  w.add("tool_call_id", m.tool_call_id).add("step_id", m.step).add("run_id", m.run).add("otid", m.otid);
+  write_list(w.key("tool_returns"), m.tool_returns, write_return);
+  w.add("group_id", m.group)
+      .add("sender_id", m.sender_id)
+      .add("batch_item_id", m.batch_item_id)
+      .add("conversation_id", m.conversation);
+  if (m.is_err)
+    w.add("is_err", true);
+  else
+    w.null("is_err");
+  w.add("approval_request_id", m.approval_request_id).add("approve", m.approve).add("denial_reason", m.denial_reason);
+  write_list(w.key("approvals"), m.approvals, write_approval);
+}
+
+std::string text_of(const message& m) {
+  std::string out;
+  for (auto& part : m.content)
+    if (auto* t = std::get_if<text_content>(&part)) out += t->text;
+  return out;
+}
+
+} // namespace troupe

@@ -1,0 +1,258 @@
+#include "core/tools/core_tools.hpp"
+
+#include "core/base/text.hpp"
+#include "core/tools/block_tools.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace troupe::tools {
+
+namespace {
+
+constexpr std::size_t max_error_chars = 1000;
+
+// One parameter of a tool, as its Python signature has it.
+struct parameter {
+  std::string_view name;
+  enum class kind { text, integer, list } type = kind::text;
+  bool required = true;
+};
+
+using arguments = json::object;
+using function = outcome<json::value> (*)(const arguments&, tool_context&);
+
+struct signature {
+  std::vector<parameter> parameters;
+  function run;
+};
+
+std::string argument(const arguments& a, std::string_view name) {
+  auto* v = json::find(a, name);
+  return v && !v->is_null() ? json::python_str(*v) : std::string{};
+}
+std::optional<std::string> optional_argument(const arguments& a, std::string_view name) {
+  auto* v = json::find(a, name);
+  if (!v || v->is_null()) return std::nullopt;
+  return json::python_str(*v);
+}
+
+json::value text_value(const std::string& s) { return json::value(boost::json::string(s)); }
+
+outcome<json::value> as_value(const outcome<std::string>& r) {
+  if (!r) return r.error();
+  return text_value(*r);
+}
+
+outcome<json::value> send_message(const arguments&, tool_context&) { return text_value("Sent message successfully."); }
+outcome<json::value> memory_finish_edits(const arguments&, tool_context&) { return json::value(nullptr); }
+
+outcome<json::value> core_memory_append(const arguments& a, tool_context& c) {
+  return as_value(blocks::append(c.blocks, argument(a, "label"), argument(a, "content")));
+}
+outcome<json::value> core_memory_replace(const arguments& a, tool_context& c) {
+  return as_value(blocks::replace_all(c.blocks, argument(a, "label"), argument(a, "old_content"), argument(a, "new_content")));
+}
+outcome<json::value> memory_replace(const arguments& a, tool_context& c) {
+  return as_value(blocks::replace_once(c.blocks, argument(a, "label"), argument(a, "old_string"), argument(a, "new_string")));
+}
+outcome<json::value> memory_insert(const arguments& a, tool_context& c) {
+  return as_value(blocks::insert(c.blocks, argument(a, "label"), argument(a, "new_string"), json::int_or(json::value(a), "insert_line", -1)));
+}
+outcome<json::value> memory_rethink(const arguments& a, tool_context& c) {
+  return as_value(blocks::rethink(c.blocks, argument(a, "label"), argument(a, "new_memory")));
+}
+outcome<json::value> memory_apply_patch(const arguments& a, tool_context& c) {
+  return as_value(blocks::apply_patch(c.blocks, argument(a, "label"), argument(a, "patch"), c.self, c.env));
+}
+
+outcome<json::value> memory_tool(const arguments& a, tool_context& c) {
+  blocks::memory_command cmd;
+  cmd.command = argument(a, "command");
+  cmd.path = optional_argument(a, "path");
+  cmd.file_text = optional_argument(a, "file_text");
+  cmd.description = optional_argument(a, "description");
+  cmd.old_string = optional_argument(a, "old_string");
+  cmd.new_string = optional_argument(a, "new_string");
+  cmd.insert_text = optional_argument(a, "insert_text");
+  cmd.old_path = optional_argument(a, "old_path");
+  cmd.new_path = optional_argument(a, "new_path");
+  cmd.insert_line = json::int_or(json::value(a), "insert_line", -1);
+  return as_value(blocks::run(c.blocks, cmd, c.self, c.env));
+}
+
+// -- conversation_search -----------------------------------------------------------------------------------------
+
+outcome<std::optional<timestamp>> date_argument(const arguments& a, std::string_view name, const std::string& zone, bool is_end) {
+  auto given = optional_argument(a, name);
+  if (!given) return std::optional<timestamp>{};
+  auto parts = parse_iso_parts(*given);
+  if (!parts)
+    return value_error("Invalid " + std::string(name) + " format: " + *given +
+                       ". Use ISO 8601 format (YYYY-MM-DD or YYYY-MM-DDTHH:MM)");
+  auto local = parts->local;
+  if (parts->date_only && is_end) local.us += 86'400'000'000 - 1; // a day as an end is the end of that day
+  if (parts->offset_s) return std::optional<timestamp>{timestamp{local.us - std::int64_t{*parts->offset_s} * 1'000'000}};
+  return std::optional<timestamp>{from_local(local, zone)};
+}
+
+std::string ago(std::int64_t seconds) {
+  if (seconds < 60) return std::to_string(seconds) + "s ago";
+  if (seconds < 3600) return std::to_string(seconds / 60) + "m ago";
+  if (seconds < 86400) return std::to_string(seconds / 3600) + "h ago";
+  return std::to_string(seconds / 86400) + "d ago";
+}
+
+// What a search result shows of a message: its text, or the arguments of the send_message call that it was.
+std::optional<json::value> shown_content(const message& m) {
+  if (m.role == message_role::assistant)
+    for (auto& call : m.tool_calls)
+      if (call.name == "send_message")
+        if (auto args = json::try_parse(call.arguments); args && args->is_object()) {
+          json::object out;
+          auto thinking = text_of(m);
+          if (!thinking.empty()) out["thinking"] = boost::json::string(thinking);
+          if (auto* said = json::find(*args, "message")) out["content"] = *said;
+          return json::value(std::move(out));
+        }
+  auto text = text_of(m);
+  if (text.empty()) return std::nullopt;
+  if (auto parsed = json::try_parse(text)) return parsed;
+  return text_value(text);
+}
+
+bool is_search_itself(const message& m) {
+  if (m.role == message_role::tool) return true;
+  return m.role == message_role::assistant &&
+         std::any_of(m.tool_calls.begin(), m.tool_calls.end(), [](auto& c) { return c.name == "conversation_search"; });
+}
+
+json::value search_result(const message& m, tool_context& c) {
+  json::object out;
+  out["timestamp"] = boost::json::string(format_iso_in(m.created_at, c.self.timezone));
+  out["time_ago"] = boost::json::string(ago((c.env.now().us - m.created_at.us) / 1'000'000));
+  auto role = json::enum_text(m.role);
+  out["role"] = boost::json::string_view(role.data(), role.size());
+  json::object relevance;
+  relevance["search_mode"] = "sql";
+  out["relevance"] = std::move(relevance);
+  if (auto content = shown_content(m)) {
+    if (content->is_object())
+      for (auto& [key, member] : content->get_object()) out[key] = member;
+    else
+      out["content"] = std::move(*content);
+  }
+  return json::value(std::move(out));
+}
+
+outcome<json::value> conversation_search(const arguments& a, tool_context& c) {
+  search_query q;
+  q.text = optional_argument(a, "query");
+  if (auto* roles = json::find(a, "roles"); roles && roles->is_array())
+    for (auto& role : roles->get_array()) {
+      auto word = json::python_str(role);
+      auto known = json::enum_from<message_role>(word);
+      if (!known) return value_error("'" + word + "' is not a valid MessageRole");
+      q.roles.push_back(*known);
+    }
+  auto start = date_argument(a, "start_date", c.self.timezone, false);
+  if (!start) return start.error();
+  auto end = date_argument(a, "end_date", c.self.timezone, true);
+  if (!end) return end.error();
+  q.start = *start;
+  q.end = *end;
+  if (auto* limit = json::find(a, "limit"); limit && limit->is_number()) q.limit = json::int_or(json::value(a), "limit", 5);
+  auto found = c.search(q);
+  json::array results;
+  for (auto& m : found)
+    if (!is_search_itself(*m)) results.push_back(search_result(*m, c));
+  json::object out;
+  if (results.empty())
+    out["message"] = "No results found.";
+  else
+    out["message"] = boost::json::string("Showing " + std::to_string(results.size()) + " results:");
+  out["results"] = std::move(results);
+  return json::value(std::move(out));
+}
+
+// -- signatures --------------------------------------------------------------------------------------------------
+
+const std::map<std::string_view, signature>& signatures() {
+  using k = parameter::kind;
+  static const std::map<std::string_view, signature> table{
+      {"send_message", {{{"message"}}, send_message}},
+      {"conversation_search",
+       {{{"query", k::text, false}, {"roles", k::list, false}, {"limit", k::integer, false}, {"start_date", k::text, false}, {"end_date", k::text, false}},
+        conversation_search}},
+      {"core_memory_append", {{{"label"}, {"content"}}, core_memory_append}},
+      {"core_memory_replace", {{{"label"}, {"old_content"}, {"new_content"}}, core_memory_replace}},
+      {"memory_replace", {{{"label"}, {"old_string"}, {"new_string"}}, memory_replace}},
+      {"memory_insert", {{{"label"}, {"new_string"}, {"insert_line", k::integer, false}}, memory_insert}},
+      {"memory_rethink", {{{"label"}, {"new_memory"}}, memory_rethink}},
+      {"memory_finish_edits", {{}, memory_finish_edits}},
+      {"memory_apply_patch", {{{"label"}, {"patch"}}, memory_apply_patch}},
+      {"memory",
+       {{{"command"},
+         {"path", k::text, false},
+         {"file_text", k::text, false},
+         {"description", k::text, false},
+         {"old_string", k::text, false},
+         {"new_string", k::text, false},
+         {"insert_line", k::integer, false},
+         {"insert_text", k::text, false},
+         {"old_path", k::text, false},
+         {"new_path", k::text, false}},
+        memory_tool}},
+  };
+  return table;
+}
+
+// 'a', 'a' and 'b', 'a', 'b', and 'c': as Python lists missing arguments.
+std::string quoted_list(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i) out += names.size() > 2 ? (i + 1 == names.size() ? ", and " : ", ") : " and ";
+    out.append("'").append(names[i]).append("'");
+  }
+  return out;
+}
+
+std::optional<tool_exception> wrong_call(std::string_view name, const signature& s, const arguments& a) {
+  auto method = "LettaCoreToolExecutor." + std::string(name) + "()";
+  for (auto& [key, value] : a) {
+    std::string_view given{key.data(), key.size()};
+    if (std::none_of(s.parameters.begin(), s.parameters.end(), [&](auto& p) { return p.name == given; }))
+      return tool_exception{"TypeError", method + " got an unexpected keyword argument '" + std::string(given) + "'"};
+  }
+  std::vector<std::string_view> missing;
+  for (auto& p : s.parameters)
+    if (p.required && !json::find(a, p.name)) missing.push_back(p.name);
+  if (!missing.empty())
+    return tool_exception{"TypeError", method + " missing " + std::to_string(missing.size()) + " required positional argument" +
+                                           (missing.size() > 1 ? "s" : "") + ": " + quoted_list(missing)};
+  return std::nullopt;
+}
+
+} // namespace
+
+tool_result failed(std::string_view tool_name, const tool_exception& e) {
+  auto line = "Error executing function " + std::string(tool_name) + ": " + e.type + ": " + e.message;
+  tool_result out;
+  out.status = return_status::error;
+  out.returned = text_value(e.message);
+  out.stderr_ = {std::string(text::prefix(line, max_error_chars))};
+  return out;
+}
+
+tool_result run_core_tool(std::string_view name, const json::object& arguments, tool_context& context) {
+  auto it = signatures().find(name);
+  if (it == signatures().end()) return failed(name, value_error("Unknown function: " + std::string(name)));
+  if (auto wrong = wrong_call(name, it->second, arguments)) return failed(name, *wrong);
+  auto returned = it->second.run(arguments, context);
+  if (!returned) return failed(name, returned.error());
+  tool_result out;
+  out.returned = std::move(*returned);
+  return out;
+}
+
+} // namespace troupe::tools

@@ -1,0 +1,43 @@
+// The built-in tools that work on the agent's own state, as functions (reference: resources §5.3–5.5). The texts of
+// results and errors are part of the interface: models and clients see them.
+#pragma once
+
+#include "core/base/environment.hpp"
+#include "core/tools/memory.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace troupe::tools {
+
+struct search_query {
+  std::optional<std::string> text; // case-insensitive substring
+  std::vector<message_role> roles; // empty: all
+  std::optional<timestamp> start, end;
+  std::int64_t limit = 5;
+};
+
+// What a core tool may see beside its arguments.
+struct tool_context {
+  const agent& self;
+  memory& blocks;
+  environment& env;
+  // Messages of this agent, newest first.
+  std::function<std::vector<std::shared_ptr<const message>>(const search_query&)> search;
+};
+
+struct tool_result {
+  return_status status = return_status::success;
+  json::value returned; // as Python's value would be decoded
+  std::optional<std::vector<std::string>> stdout_;
+  std::optional<std::vector<std::string>> stderr_;
+};
+
+// Runs one of the core tools with its parsed arguments. A wrong call (missing or unknown arguments, wrong types) is
+// an error result like any other.
+tool_result run_core_tool(std::string_view name, const json::object& arguments, tool_context& context);
+
+// The error result for an exception, as every executor words it.
+tool_result failed(std::string_view tool_name, const tool_exception& e);
+
+} // namespace troupe::tools

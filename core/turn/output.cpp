@@ -1,0 +1,88 @@
+#include "core/turn/output.hpp"
+
+#include "core/json/writer.hpp"
+
+#include <algorithm>
+
+namespace troupe::turn {
+
+namespace {
+
+// Both loops show their text as the assistant's; calls of the message tool stay calls in the native one.
+project::options shown() {
+  project::options o;
+  o.use_assistant_message = false;
+  return o;
+}
+
+std::string stop_frame(stop_reason reason) {
+  std::string out;
+  json::object_writer(out).add("message_type", "stop_reason").add("stop_reason", reason);
+  return out;
+}
+
+} // namespace
+
+std::string ping(const run_id& run, timestamp now, environment& env, const std::optional<std::int64_t>& seq_id) {
+  std::string out;
+  json::object_writer(out)
+      .add("id", "ping-" + env.random_uuid().str())
+      .raw("date", "\"" + format_date(now) + "\"")
+      .null("name")
+      .add("message_type", "ping")
+      .null("otid")
+      .null("sender_id")
+      .null("step_id")
+      .null("is_err")
+      .add("seq_id", seq_id)
+      .add("run_id", run);
+  return out;
+}
+
+std::vector<frame> frames_of(const std::vector<stored_message>& messages, const std::optional<std::vector<message_type>>& types) {
+  std::vector<frame> out;
+  std::vector<project::api_message> api;
+  for (auto& m : messages)
+    if (m->role != message_role::user) project::project(api, *m, shown());
+  for (auto& m : api)
+    if (!types || std::find(types->begin(), types->end(), m.type) != types->end()) out.push_back({std::move(m.body)});
+  return out;
+}
+
+std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how, bool visible, bool tokens) {
+  std::vector<frame> out;
+  if (f.failure) {
+    auto shape = shape_of(*f.failure, visible);
+    // A provider's stream that breaks is reported once by the stream itself, then by the loop.
+    if (visible && tokens && is_llm_error(f.failure->code)) out.push_back({stop_frame(stop_reason::error)});
+    out.push_back({stop_frame(shape.reason)});
+    out.push_back({json::print(json::value(error_message(run, shape))), true});
+    if (!visible && how != mode::background) out.push_back({"[DONE]"});
+    return out;
+  }
+  auto reason = f.reason.value_or(stop_reason::end_turn);
+  if (reason == stop_reason::cancelled) {
+    out.push_back({R"({"message_type": "stop_reason", "stop_reason": "cancelled"})"});
+    if (how == mode::background) out.push_back({"[DONE]"});
+    return out;
+  }
+  out.push_back({stop_frame(reason)});
+  out.push_back({json::to_text(f.usage)});
+  out.push_back({"[DONE]"});
+  return out;
+}
+
+std::string response_body(const std::vector<stored_message>& messages, const finished& f, const std::optional<std::vector<message_type>>& types) {
+  std::vector<project::api_message> api;
+  for (auto& m : messages) project::project(api, *m, shown());
+  std::string out;
+  json::object_writer(out)
+      .raw("messages", project::to_array(api, types && types->empty() ? std::nullopt : types))
+      .raw("stop_reason", stop_frame(f.reason.value_or(stop_reason::end_turn)))
+      .add("usage", f.usage)
+      .null("logprobs")
+      .null("turns");
+  return out;
+}
+
+} // namespace troupe::turn

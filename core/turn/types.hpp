@@ -1,0 +1,127 @@
+// The vocabulary of a turn: what goes into it, what happens to it, what it wants done. A turn is a state machine;
+// the actor that runs it feeds it events and carries out its effects (design: one batch a step, nothing emitted
+// before it is durable).
+#pragma once
+
+#include "core/protocol/model_request.hpp"
+#include "core/schema/agent.hpp"
+#include "core/schema/message_request.hpp"
+#include "core/schema/run.hpp"
+#include "core/tools/core_tools.hpp"
+
+namespace troupe::turn {
+
+using stored_message = std::shared_ptr<const message>;
+
+// How the request is answered; decides what its run ends as (reference: agent-loop §6.2).
+enum class mode { blocking, stream, background, async };
+
+// Everything that a turn reads, taken from one snapshot at its start.
+struct input {
+  agent self;
+  std::vector<tool> tools;                  // attached ones, in order
+  std::vector<stored_message> in_context;   // the system message first
+  llm_config llm;                           // after overrides
+  std::optional<conversation_id> conversation;
+  actor acting;
+  run_id run;
+  timestamp run_started;
+  send_request request;
+  mode how = mode::blocking;
+  bool tokens = false; // the model's tokens go out as they come
+};
+
+// -- what is made durable ------------------------------------------------------------------------------------------
+
+struct run_end {
+  run_status status = run_status::completed;
+  std::optional<stop_reason> reason;
+  json::object metadata; // merged into the run's
+};
+
+// One atomic batch. The precondition of every batch: the agent is there and the run has not ended.
+struct step_commit {
+  agent_id agent;
+  std::optional<conversation_id> conversation;
+  run_id run;
+  std::optional<step> step_;
+  std::vector<stored_message> messages; // appended to the history and, in order, to the context
+  bool autoclear = false;               // the context is emptied down to its system message first
+  std::vector<tools::memory_edit> edits;
+  std::vector<tool_id> tools_used;
+  bool started = false; // the run becomes `running`
+  std::optional<run_end> end;
+  std::optional<stop_reason> last_stop_reason; // of the agent
+};
+
+// -- effects -------------------------------------------------------------------------------------------------------
+
+struct call_model {
+  model_request request;
+  project::chunk_target chunks; // where the tokens of a token stream go
+};
+
+struct tool_invocation {
+  tool_call call;         // arguments as they will be stored
+  json::object arguments; // parsed
+  tool_id id;
+};
+struct run_tools {
+  std::vector<tool_invocation> calls;
+};
+struct commit {
+  step_commit batch;
+};
+// What clients see of a step that is durable now. In a token stream only what the tokens did not show.
+struct emit {
+  std::vector<stored_message> messages;
+};
+struct abandon_model {};
+struct finished {
+  std::optional<stop_reason> reason;
+  std::optional<error> failure;
+  usage_statistics usage;
+  bool durable = true;  // the end of the run is stored
+  bool visible = false; // something of the turn went out before
+};
+
+using effect = std::variant<call_model, run_tools, commit, emit, abandon_model, finished>;
+using effects = std::vector<effect>;
+
+// -- events --------------------------------------------------------------------------------------------------------
+
+struct started {};
+struct model_replied {
+  model_reply reply;
+  std::int64_t duration_ns = 0;
+};
+struct model_failed {
+  error why;
+  std::int64_t duration_ns = 0;
+  bool visible = false; // tokens of the reply went out already
+};
+struct tool_outcome {
+  std::string call_id;
+  tools::tool_result result;
+};
+struct tools_finished {
+  std::vector<tool_outcome> outcomes;
+  std::vector<tools::memory_edit> edits;
+  std::int64_t duration_ns = 0;
+};
+struct committed {};
+struct commit_failed {
+  error why; // errc::conflict: a block has moved on, the tools have to run again
+};
+struct cancel {};
+
+using event = std::variant<started, model_replied, model_failed, tools_finished, committed, commit_failed, cancel>;
+
+// A turn. Not thread safe; lives inside one actor.
+class machine {
+ public:
+  virtual ~machine() = default;
+  virtual effects handle(event e) = 0;
+};
+
+} // namespace troupe::turn
