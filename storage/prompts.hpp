@@ -1,0 +1,28 @@
+// The stored system messages, kept in step with what they are compiled from (reference: resources §3.7).
+#pragma once
+
+#include "core/prompt/system_prompt.hpp"
+#include "storage/messages.hpp"
+
+namespace troupe::storage {
+
+// The time that a rebuilt prompt names: now, or the one that it was first made at.
+struct prompt_time {
+  std::optional<timestamp> at;
+};
+inline constexpr prompt_time keep_time{};
+
+// What a prompt of this context would be compiled to.
+struct compiled_prompt {
+  message_place place;
+  message stored; // the system message as it is
+  std::string text;
+};
+std::optional<compiled_prompt> compile_prompt(const reader& r, const context_key& c, prompt_time time);
+
+// Rewrites the system message of an agent's default thread where its text differs. An agent without one is passed
+// over.
+void rebuild_system_message(transaction& t, const agent_id& agent, prompt_time time);
+void rebuild_system_message(transaction& t, const context_key& c, prompt_time time);
+
+} // namespace troupe::storage

@@ -1,0 +1,86 @@
+#include "storage/tools.hpp"
+
+#include "core/base/text.hpp"
+#include "core/tools/base_tools.hpp"
+
+#include <algorithm>
+
+namespace troupe::storage {
+
+std::optional<tool> find_tool(const reader& r, const tool_id& id) { return load<tool>(r, key(table::tools).add(id)); }
+
+std::optional<tool> find_tool(const reader& r, const tool_id& id, const org_id& org) {
+  auto t = find_tool(r, id);
+  return t && t->organization_id == org ? t : std::nullopt;
+}
+
+std::optional<tool> find_tool_by_name(const reader& r, const org_id& org, std::string_view name) {
+  auto id = r.get(key(table::tools_by_name).add(org).text(name));
+  return id ? find_tool(r, tool_id::from_key(*id)) : std::nullopt;
+}
+
+namespace {
+
+template <class T>
+bool one_of(const std::vector<T>& list, const T& x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+
+bool is_letta(tool_type t) {
+  return t != tool_type::custom && t != tool_type::external_langchain && t != tool_type::external_composio && t != tool_type::external_mcp;
+}
+
+bool matches(const tool& t, const tool_query& q) {
+  if (q.name && t.name != *q.name) return false;
+  if (!q.names.empty() && !one_of(q.names, t.name)) return false;
+  if (!q.ids.empty() && !one_of(q.ids, t.id)) return false;
+  if (q.search && !text::contains_ignoring_case(t.name, *q.search)) return false;
+  if (!q.types.empty() && !one_of(q.types, t.tool_type_)) return false;
+  if (one_of(q.excluded_types, t.tool_type_)) return false;
+  if (q.only_letta && !is_letta(t.tool_type_)) return false;
+  if (q.exclude_letta && is_letta(t.tool_type_)) return false;
+  return !q.project || !t.project_id || t.project_id == q.project;
+}
+
+} // namespace
+
+std::vector<tool> list_tools(const reader& r, const org_id& org, const tool_query& q) {
+  std::vector<tool> out;
+  list(r, key(table::tools_by_org).add(org), q.pages, [&](const uuid& id) {
+    auto t = find_tool(r, tool_id{id});
+    if (!t || !matches(*t, q)) return false;
+    out.push_back(std::move(*t));
+    return true;
+  });
+  return out;
+}
+
+std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q) {
+  auto all = q;
+  all.pages = page{.limit = 0, .order = sort_order::asc, .after = {}, .before = {}};
+  return list_tools(r, org, all).size();
+}
+
+void put_tool(transaction& t, const tool& row) {
+  if (auto old = find_tool(t, row.id); old && old->name != row.name) t.erase(key(table::tools_by_name).add(row.organization_id).text(old->name));
+  save(t, key(table::tools).add(row.id), row);
+  t.put(key(table::tools_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
+  t.put(key(table::tools_by_name).add(row.organization_id).text(row.name), row.id.key());
+}
+
+std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by, environment& env) {
+  std::vector<tool> out;
+  for (auto& base : tools::base_tools()) {
+    auto row = find_tool_by_name(t, org.id, base.name);
+    bool changed = true;
+    if (row)
+      changed = tools::refresh_base_tool(*row, base);
+    else
+      row = tools::make_base_tool(base, org, by, env);
+    if (changed) put_tool(t, *row);
+    out.push_back(std::move(*row));
+  }
+  return out;
+}
+
+} // namespace troupe::storage

@@ -1,0 +1,162 @@
+#include "storage/turns.hpp"
+
+#include "core/turn/failure.hpp"
+#include "storage/agents.hpp"
+#include "storage/blocks.hpp"
+#include "storage/conversations.hpp"
+#include "storage/prompts.hpp"
+#include "storage/runs.hpp"
+
+#include <algorithm>
+
+namespace troupe::storage {
+
+namespace {
+error agent_gone(const agent_id& id) { return fail(errc::not_found, "Agent with ID " + id.str() + " not found"); }
+} // namespace
+
+result<turn::input> load_turn(const reader& r, const turn_order& order) {
+  auto a = find_agent(r, order.agent, order.acting.org);
+  if (!a) return agent_gone(order.agent);
+  turn::input in;
+  if (order.conversation) {
+    auto c = find_conversation(r, *order.conversation, order.acting.org);
+    if (!c) return fail(errc::not_found, "Conversation with id " + order.conversation->str() + " not found");
+  }
+  in.tools = tools_of(r, *a);
+  in.in_context = context_messages(r, {order.agent, order.conversation});
+  in.llm = order.llm_override ? *order.llm_override : a->llm;
+  in.self = std::move(*a);
+  in.conversation = order.conversation;
+  in.acting = order.acting;
+  in.run = order.run_row.id;
+  in.run_started = order.run_row.created_at;
+  in.request = order.request;
+  in.how = order.how;
+  in.tokens = order.tokens;
+  return in;
+}
+
+namespace {
+
+void end_run(run& row, const turn::run_end& end, timestamp now) {
+  row.status = end.status;
+  row.stop_reason_ = end.reason;
+  for (auto& [key, v] : end.metadata) row.metadata[key] = v;
+  row.completed_at = naive_timestamp{now.us};
+  row.total_duration_ns = (now.us - row.created_at.us) * 1000;
+}
+
+void update_activity(transaction& t, const turn::step_commit& s, timestamp now) {
+  if (s.messages.empty() && !s.last_stop_reason) return;
+  auto activity = activity_of(t, s.agent);
+  activity.updated_at = now;
+  activity.message_count += static_cast<std::int64_t>(s.messages.size());
+  if (s.last_stop_reason) activity.last_stop_reason = s.last_stop_reason;
+  put_activity(t, s.agent, activity);
+}
+
+} // namespace
+
+result<void> apply_step(transaction& t, const turn::step_commit& s, environment& env) {
+  auto row = find_run(t, s.run);
+  if (!row || !t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
+  if (is_terminal(row->status)) return fail(errc::cancelled, "The run has ended");
+  auto changed = apply_edits(t, s.agent, s.edits, env);
+  if (!changed) return changed.error();
+  auto now = env.now();
+  context_key context{s.agent, s.conversation};
+  if (s.autoclear) clear_context(t, context);
+  if (!s.messages.empty()) {
+    auto first = append_messages(t, s.messages, &context);
+    if (row->first_sequence == 0) row->first_sequence = first;
+    row->last_sequence = first + s.messages.size() - 1;
+  }
+  if (s.step_) {
+    create_step(t, *s.step_);
+    row->steps.push_back(s.step_->id);
+  }
+  for (auto& id : s.tools_used)
+    if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end()) row->tools_used.push_back(id);
+  if (s.started) row->status = run_status::running;
+  if (s.end) end_run(*row, *s.end, now);
+  put_run(t, *row);
+  update_activity(t, s, now);
+  std::vector<agent_id> rebuilt;
+  for (auto& id : *changed) {
+    auto agents = agents_of_block(t, id);
+    if (std::find(agents.begin(), agents.end(), s.agent) == agents.end()) agents.push_back(s.agent); // a detached block's
+    for (auto& agent : agents)
+      if (std::find(rebuilt.begin(), rebuilt.end(), agent) == rebuilt.end()) {
+        rebuild_system_message(t, agent, prompt_time{now});
+        rebuilt.push_back(agent);
+      }
+  }
+  return {};
+}
+
+namespace {
+
+// Calls at the end of a context that were never answered, because the process died between a reply and its results,
+// are answered here: every call has exactly one return.
+void close_open_calls(transaction& t, const run& row, environment& env) {
+  context_key context{row.agent, row.conversation};
+  auto messages = context_messages(t, context);
+  if (messages.empty()) return;
+  auto& last = *messages.back();
+  if (last.role != message_role::assistant || last.tool_calls.empty()) return;
+  message m;
+  m.created_at = m.updated_at = env.now();
+  m.id = env.make_id<message_id>();
+  m.agent = row.agent;
+  m.role = message_role::tool;
+  m.organization_id = row.organization_id;
+  m.conversation = row.conversation;
+  m.step = last.step;
+  m.run = row.id;
+  m.name = last.tool_calls.front().name;
+  m.tool_call_id = last.tool_calls.front().id;
+  for (auto& call : last.tool_calls) {
+    tools::tool_result lost;
+    lost.status = return_status::error;
+    lost.returned = boost::json::string("The server was restarted while this call was running. It may have had its effect, or not.");
+    json::object packed;
+    packed["status"] = "Failed";
+    packed["message"] = lost.returned;
+    packed["time"] = boost::json::string(format_prompt_time(m.created_at, "UTC"));
+    tool_return r;
+    r.tool_call_id = call.id;
+    r.status = return_status::error;
+    r.func_response = json::print_packed(json::value(std::move(packed)));
+    m.content.emplace_back(text_content{std::get<std::string>(r.func_response), std::nullopt});
+    m.tool_returns.push_back(std::move(r));
+  }
+  append_messages(t, {std::make_shared<const message>(std::move(m))}, &context);
+}
+
+} // namespace
+
+std::size_t recover_runs(transaction& t, environment& env) {
+  auto ids = active_runs(t);
+  for (auto& id : ids) {
+    auto row = find_run(t, id);
+    if (!row) {
+      t.erase(key(table::runs_active).add(id));
+      continue;
+    }
+    close_open_calls(t, *row, env);
+    turn::run_end end;
+    end.status = run_status::failed;
+    end.reason = stop_reason::error;
+    auto why = fail(errc::internal, "The server was restarted while this run was in progress. What it had stored is kept; send the message again.");
+    if (row->background)
+      end.metadata["error"] = turn::error_message(id, turn::shape_of(why, false));
+    else
+      end.metadata["error"] = boost::json::string(why.message);
+    end_run(*row, end, env.now());
+    put_run(t, *row);
+  }
+  return ids.size();
+}
+
+} // namespace troupe::storage

@@ -1,0 +1,33 @@
+// What a turn reads and writes: its input from one snapshot, one batch a step.
+#pragma once
+
+#include "core/base/environment.hpp"
+#include "core/turn/types.hpp"
+#include "storage/kv.hpp"
+
+namespace troupe::storage {
+
+// A request as it waits in the queue of its context.
+struct turn_order {
+  run run_row; // as created
+  agent_id agent;
+  std::optional<conversation_id> conversation;
+  actor acting;
+  send_request request;
+  std::optional<llm_config> llm_override;
+  turn::mode how = turn::mode::blocking;
+  bool tokens = false;
+};
+
+// Everything that the turn reads. Errors: not_found, where the agent or the conversation is gone.
+result<turn::input> load_turn(const reader& r, const turn_order& order);
+
+// Stores one step. Errors: not_found, where the agent is gone; conflict, where a block moved on; cancelled, where the
+// run has ended already.
+result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env);
+
+// After a restart: runs that nobody works on any more end as failed, open tool calls get a return that says so. Gives
+// how many runs there were.
+std::size_t recover_runs(transaction& t, environment& env);
+
+} // namespace troupe::storage
