@@ -1,0 +1,106 @@
+// The actor of one context: an agent's default thread, or a conversation. It keeps an explicit queue (never `skip`,
+// never `await`), runs one turn at a time, feeds the turn's state machine with events and carries out its effects.
+// It holds no state of the agent between turns: everything is read anew at the start of each.
+#pragma once
+
+#include "actors/actors.hpp"
+#include "core/base/environment.hpp"
+#include "core/turn/output.hpp"
+
+#include <deque>
+
+namespace troupe::actors {
+
+struct agent_limits {
+  std::size_t max_queue = 64;                         // turns that may wait; more are refused with 429
+  std::chrono::milliseconds model_timeout{600'000};   // of one call of the model, as the agent's own last resort
+  std::chrono::milliseconds tick{1'000};              // how often a busy context looks at its deadlines
+};
+
+// What the actors of contexts share. Outlives them.
+struct agent_deps {
+  std::shared_ptr<storage::database> db;
+  environment* env = nullptr;
+  store_actor store;
+  models_actor models;
+  streams_actor streams;
+  agent_limits limits;
+};
+using agent_deps_ptr = std::shared_ptr<const agent_deps>;
+
+class context_runner {
+ public:
+  context_runner(agent_actor::pointer self, agent_deps_ptr deps) : self_(self), deps_(std::move(deps)) {}
+
+  void submit(turn_order_ptr order, reply<turn_answer> answer);
+  void edit(exclusive_edit e, reply<done> answer);
+  // True where the run waits or runs here.
+  bool cancel(const run_id& run);
+  void tick();
+  bool idle() const noexcept { return !running_ && queue_.empty() && unfinished_.empty(); }
+  actor_status status() const;
+
+ private:
+  // One thing in the queue: a turn, or a batch between turns.
+  struct job {
+    turn_order_ptr order;
+    reply<turn_answer> answer;
+    std::optional<exclusive_edit> batch;
+    reply<done> batch_answer;
+    bool cancelled = false;
+    bool accepted = false; // the run is durable, and its client knows
+  };
+  struct running_turn {
+    job work;
+    std::unique_ptr<turn::machine> machine;
+    std::deque<turn::event> events;           // to be handled
+    bool handling = false;
+    std::vector<turn::stored_message> shown;  // for a blocking answer
+    std::optional<step_id> calling;           // the step whose model call is out
+    std::int64_t call_deadline_ns = 0;
+    bool waits_for_store = false;
+    std::string zone;
+  };
+
+  void store_run(const turn_order_ptr& order);
+  void run_stored(const run_id& run);
+  void run_refused(const run_id& run, const error& why);
+  job* find_job(const run_id& run);
+
+  void start_next();
+  void start_turn(job work);
+  void start_edit(job work);
+  void feed(turn::event e);
+  void carry_out(turn::effect e);
+  void carry_out(turn::call_model e);
+  void carry_out(turn::run_tools e);
+  void carry_out(turn::commit e);
+  void carry_out(turn::emit e);
+  void carry_out(turn::abandon_model e);
+  void carry_out(turn::finished e);
+
+  void write_step(turn::step_commit batch);
+  void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
+  bool streams() const { return running_ && running_->work.order->how != turn::mode::blocking && running_->work.order->how != turn::mode::async; }
+  void retry_unfinished();
+  void keep_ticking();
+
+  agent_actor::pointer self_;
+  agent_deps_ptr deps_;
+  std::deque<job> queue_;
+  std::optional<running_turn> running_;
+  bool editing_ = false;
+  std::uint64_t epoch_ = 0;  // of the running turn: answers to an older one are dropped
+  bool ticking_ = false;
+  std::vector<turn::step_commit> unfinished_; // ends of runs that could not be stored; tried again
+};
+
+struct agent_state {
+  agent_state() = default; // not an aggregate
+  static inline const char* name = "agent";
+  std::unique_ptr<context_runner> runner;
+};
+
+agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self, agent_deps_ptr deps);
+
+} // namespace troupe::actors
