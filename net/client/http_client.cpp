@@ -1,0 +1,264 @@
+#include "net/client/http_client.hpp"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <curl/curl.h>
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace troupe::net {
+
+void throw_exception_from_error(const client_failure& f, const boost::source_location&) { throw std::runtime_error("unchecked call: " + f.message); }
+
+namespace {
+
+struct easy_deleter {
+  void operator()(CURL* c) const { curl_easy_cleanup(c); }
+};
+struct slist_deleter {
+  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
+};
+
+struct transfer {
+  std::unique_ptr<CURL, easy_deleter> easy{curl_easy_init()};
+  std::unique_ptr<curl_slist, slist_deleter> headers;
+  client_request request;
+  client_answer answer;
+  http_client::on_data data;
+  http_client::on_done done;
+  char problem[CURL_ERROR_SIZE] = {};
+  std::size_t received = 0;
+  bool too_large = false;
+  http_client::handle id = 0;
+};
+
+// A socket of curl's, watched by asio but owned by curl.
+struct watched {
+  explicit watched(asio::io_context& io, curl_socket_t fd) : descriptor(io, fd) {}
+  ~watched() { descriptor.release(); }
+  asio::posix::stream_descriptor descriptor;
+  int wanted = 0;      // CURL_POLL_*
+  bool reading = false, writing = false;
+};
+
+class curl_client final : public http_client {
+ public:
+  explicit curl_client(asio::io_context& io) : io_(io), timer_(io), multi_(curl_multi_init()) {
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &curl_client::on_socket);
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &curl_client::on_timer);
+    curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, 256L);
+  }
+
+  ~curl_client() override {
+    *alive_ = false;
+    for (auto& [id, t] : transfers_) curl_multi_remove_handle(multi_, t->easy.get());
+    transfers_.clear();
+    curl_multi_cleanup(multi_);
+  }
+
+  handle start(client_request request, on_data data, on_done done) override {
+    auto t = std::make_unique<transfer>();
+    t->request = std::move(request);
+    t->data = std::move(data);
+    t->done = std::move(done);
+    t->id = ++last_id_;
+    prepare(*t);
+    auto id = t->id;
+    curl_multi_add_handle(multi_, t->easy.get()); // curl asks for a timer, which starts it
+    transfers_.emplace(id, std::move(t));
+    return id;
+  }
+
+  void abort(handle call) override {
+    auto it = transfers_.find(call);
+    if (it == transfers_.end()) return;
+    curl_multi_remove_handle(multi_, it->second->easy.get());
+    retire(it);
+  }
+
+  std::size_t running() const override { return transfers_.size(); }
+
+ private:
+  void prepare(transfer& t) {
+    auto* c = t.easy.get();
+    auto& r = t.request;
+    for (auto& h : r.headers) t.headers.reset(curl_slist_append(t.headers.release(), h.c_str()));
+    curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
+    curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(c, CURLOPT_HTTPHEADER, t.headers.get());
+    if (r.method == "POST") {
+      curl_easy_setopt(c, CURLOPT_POST, 1L);
+      curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(r.body.size()));
+      curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
+    } else if (r.method != "GET") {
+      curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r.method.c_str());
+    }
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, &curl_client::on_write);
+    curl_easy_setopt(c, CURLOPT_WRITEDATA, &t);
+    curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, &curl_client::on_header);
+    curl_easy_setopt(c, CURLOPT_HEADERDATA, &t);
+    curl_easy_setopt(c, CURLOPT_PRIVATE, &t);
+    curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t.problem);
+    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(r.connect_timeout.count()));
+    // Not CURLOPT_TIMEOUT alone: silence is what tells a dead stream from a long one. The whole has its bound too.
+    curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, static_cast<long>(r.silence_timeout.count()));
+    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, static_cast<long>(r.timeout.count()));
+  }
+
+  static std::size_t on_write(char* bytes, std::size_t size, std::size_t n, void* user) {
+    auto& t = *static_cast<transfer*>(user);
+    std::string_view piece(bytes, size * n);
+    t.received += piece.size();
+    if (t.received > t.request.max_answer) {
+      t.too_large = true;
+      return 0;
+    }
+    long status = 0;
+    curl_easy_getinfo(t.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (t.data && status == 200)
+      t.data(piece);
+    else
+      t.answer.body += piece;
+    return piece.size();
+  }
+
+  static std::size_t on_header(char* bytes, std::size_t size, std::size_t n, void* user) {
+    auto& t = *static_cast<transfer*>(user);
+    std::string_view line(bytes, size * n);
+    constexpr std::string_view name = "retry-after:";
+    bool same = line.size() > name.size() && std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
+    if (same) {
+      auto value = line.substr(name.size());
+      while (value.starts_with(' ')) value.remove_prefix(1);
+      int seconds = 0;
+      if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} && seconds >= 0)
+        t.answer.retry_after = std::chrono::seconds(seconds);
+    }
+    return line.size();
+  }
+
+  // -- curl's wishes --------------------------------------------------------------------------------------------
+
+  static int on_timer(CURLM*, long ms, void* user) {
+    auto* self = static_cast<curl_client*>(user);
+    if (ms < 0) {
+      self->timer_.cancel();
+      return 0;
+    }
+    self->timer_.expires_after(std::chrono::milliseconds(ms));
+    self->timer_.async_wait([self, alive = self->alive_](const boost::system::error_code& ec) {
+      if (!ec && *alive) self->act(CURL_SOCKET_TIMEOUT, 0);
+    });
+    return 0;
+  }
+
+  static int on_socket(CURL*, curl_socket_t fd, int what, void* user, void*) {
+    auto* self = static_cast<curl_client*>(user);
+    if (what == CURL_POLL_REMOVE) {
+      self->sockets_.erase(fd); // gives the descriptor back before curl closes it
+      return 0;
+    }
+    auto& w = self->sockets_[fd];
+    if (!w) w = std::make_shared<watched>(self->io_, fd);
+    w->wanted = what;
+    self->watch(fd, w);
+    return 0;
+  }
+
+  void watch(curl_socket_t fd, const std::shared_ptr<watched>& w) {
+    auto wait = [&](bool& flag, auto type, int event, int poll) {
+      if (flag || !(w->wanted & poll)) return;
+      flag = true;
+      std::weak_ptr<watched> weak = w;
+      w->descriptor.async_wait(type, [this, alive = alive_, fd, weak, event, &flag, poll](const boost::system::error_code& ec) {
+        auto still = weak.lock();
+        if (!*alive || !still) return;
+        flag = false;
+        if (!(still->wanted & poll)) return;
+        act(fd, ec ? CURL_CSELECT_ERR : event);
+        // Still wanted after curl has acted: wait again.
+        if (auto it = sockets_.find(fd); *alive && it != sockets_.end() && it->second == still) watch(fd, still);
+      });
+    };
+    using asio::posix::stream_descriptor;
+    wait(w->reading, stream_descriptor::wait_read, CURL_CSELECT_IN, CURL_POLL_IN);
+    wait(w->writing, stream_descriptor::wait_write, CURL_CSELECT_OUT, CURL_POLL_OUT);
+  }
+
+  void act(curl_socket_t fd, int events) {
+    int running = 0;
+    curl_multi_socket_action(multi_, fd, events, &running);
+    collect();
+  }
+
+  // Hands out the transfers that have ended.
+  void collect() {
+    int left = 0;
+    while (auto* m = curl_multi_info_read(multi_, &left)) {
+      if (m->msg != CURLMSG_DONE) continue;
+      transfer* t = nullptr;
+      curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
+      auto code = m->data.result;
+      curl_multi_remove_handle(multi_, m->easy_handle);
+      auto it = transfers_.find(t->id);
+      auto done = std::move(t->done);
+      auto outcome = outcome_of(*t, code);
+      retire(it);
+      auto alive = alive_;
+      done(std::move(outcome));
+      if (!*alive) return;
+    }
+  }
+
+  boost::system::result<client_answer, client_failure> outcome_of(transfer& t, CURLcode code) {
+    using kind = client_failure::kind;
+    if (code == CURLE_OK) {
+      long status = 0;
+      curl_easy_getinfo(t.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+      t.answer.status = static_cast<int>(status);
+      char* type = nullptr;
+      curl_easy_getinfo(t.easy.get(), CURLINFO_CONTENT_TYPE, &type);
+      if (type) t.answer.content_type = type;
+      return std::move(t.answer);
+    }
+    std::string message = t.problem[0] ? t.problem : curl_easy_strerror(code);
+    if (t.too_large) return client_failure{kind::too_large, "the answer is larger than " + std::to_string(t.request.max_answer) + " bytes"};
+    return client_failure{code == CURLE_OPERATION_TIMEDOUT ? kind::timeout : kind::connection, std::move(message)};
+  }
+
+  // A transfer may end inside one of its own callbacks: it is destroyed afterwards.
+  void retire(std::map<handle, std::unique_ptr<transfer>>::iterator it) {
+    auto dead = std::shared_ptr<transfer>(std::move(it->second));
+    transfers_.erase(it);
+    asio::post(io_, [dead] {});
+  }
+
+  asio::io_context& io_;
+  asio::steady_timer timer_;
+  CURLM* multi_;
+  std::map<handle, std::unique_ptr<transfer>> transfers_;
+  std::unordered_map<curl_socket_t, std::shared_ptr<watched>> sockets_;
+  handle last_id_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+} // namespace
+
+std::unique_ptr<http_client> make_http_client(asio::io_context& io) {
+  static const bool once = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  (void)once;
+  return std::make_unique<curl_client>(io);
+}
+
+} // namespace troupe::net
