@@ -33,6 +33,7 @@ result<void> attach_block(transaction& t, const agent& a, const block& b);
 std::string agent_state(const reader& r, const agent& a, const agent_relations& include);
 
 enum class agent_order { created_at, updated_at, last_run_completion };
+BOOST_DESCRIBE_ENUM(agent_order, created_at, updated_at, last_run_completion)
 struct agent_query {
   std::size_t limit = 50; // 0: no limit
   sort_order order = sort_order::desc;
@@ -57,3 +58,8 @@ struct tag_query {
 std::vector<std::string> list_tags(const reader& r, const org_id& org, const tag_query& q);
 
 } // namespace troupe::storage
+
+namespace troupe::json {
+template <>
+inline constexpr bool is_literal<storage::agent_order> = true;
+}

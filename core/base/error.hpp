@@ -22,7 +22,7 @@ enum class errc : std::uint8_t {
   not_found,            // 404
   method_not_allowed,   // 405
   conflict,             // 409
-  pending_approval,     // 409, extra: {code, message, pending_request_id}
+  pending_approval,     // 409, extra: {pending_request_id}
   busy,                 // 409, extra: {run_id}
   gone,                 // 410
   payload_too_large,    // 413

@@ -32,6 +32,8 @@ class reader {
   explicit reader(std::string_view root) { path_.emplace_back(std::string(root)); }
 
   bool ok() const noexcept { return errors_.empty(); }
+  // Query parameters have no document that a missing one could be shown in.
+  bool of_query() const { return std::get<std::string>(path_.front()) == "query"; }
   const std::vector<field_error>& errors() const noexcept { return errors_; }
 
   // Always false, so that a read function can end with it.
@@ -178,7 +180,7 @@ bool read_members(reader& r, const object& o, T& out) {
       good &= read(r, *member, out.*d.pointer);
     } else if (detail::is_required<T>(name)) {
       reader::scope at(r, name);
-      good &= r.fail("missing", "Field required", value(o));
+      good &= r.fail("missing", "Field required", r.of_query() ? value() : value(o));
     }
   });
   if constexpr (requires { T::forbid_extra; })

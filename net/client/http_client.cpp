@@ -261,4 +261,13 @@ std::unique_ptr<http_client> make_http_client(asio::io_context& io) {
   return std::make_unique<curl_client>(io);
 }
 
+awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client, client_request request) {
+  using answer = boost::system::result<client_answer, client_failure>;
+  auto initiate = [&client, request = std::move(request)](auto handler) mutable {
+    auto resume = std::make_shared<decltype(handler)>(std::move(handler));
+    client.start(std::move(request), nullptr, [resume](answer a) { std::move (*resume)(std::move(a)); });
+  };
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(answer)>(std::move(initiate), asio::use_awaitable);
+}
+
 } // namespace troupe::net

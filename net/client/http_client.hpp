@@ -55,4 +55,7 @@ class http_client {
 
 std::unique_ptr<http_client> make_http_client(asio::io_context& io);
 
+// One call to its end, for coroutines of the I/O thread.
+awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client, client_request request);
+
 } // namespace troupe::net

@@ -72,12 +72,7 @@ awaitable<std::optional<json::value>> registry::get(const provider& p, std::stri
   q.max_answer = 8 << 20;
   if (!p.api_key.empty()) q.headers.push_back("Authorization: Bearer " + p.api_key);
   if (q.method == "POST") q.headers.emplace_back("Content-Type: application/json");
-  using answer = boost::system::result<client_answer, client_failure>;
-  auto initiate = [this, request = std::move(q)](auto handler) mutable {
-    auto resume = std::make_shared<decltype(handler)>(std::move(handler));
-    client_.start(std::move(request), nullptr, [resume](answer a) { std::move (*resume)(std::move(a)); });
-  };
-  auto a = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(answer)>(std::move(initiate), asio::use_awaitable);
+  auto a = co_await fetch(client_, std::move(q));
   if (!a || a->status != 200) {
     spdlog::warn("provider {}: {}", p.name, a ? "HTTP " + std::to_string(a->status) : a.error().message);
     co_return std::nullopt;

@@ -1,0 +1,140 @@
+// /conversations/{id}/messages: a named thread, or the default one by `default` or the agent's id
+// (reference: agent-loop §10.2, §11)
+#include "net/rest/message_lists.hpp"
+#include "net/rest/resources.hpp"
+#include "net/rest/sending.hpp"
+#include "storage/agents.hpp"
+#include "storage/conversations.hpp"
+#include "storage/organizations.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+// What stands in the path: default, an agent, or a conversation.
+struct thread_name {
+  bool is_default = false;
+  std::optional<agent_id> agent;
+  std::optional<conversation_id> conversation;
+};
+
+constexpr std::string_view uuid4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
+
+result<thread_name> thread_of_path(const call& c) {
+  auto text = c.path_value("conversation_id");
+  thread_name out;
+  out.is_default = text == "default";
+  out.agent = agent_id::parse(text);
+  out.conversation = conversation_id::parse(text);
+  if (out.is_default || out.agent || out.conversation) return out;
+  json::reader r("path");
+  json::reader::scope at(r, "conversation_id");
+  json::value given = boost::json::string(text);
+  auto pattern = "^(default|conv-" + std::string(uuid4) + "|agent-" + std::string(uuid4) + ")$";
+  if (text.size() > 42)
+    r.fail("string_too_long", "String should have at most 42 characters", given, "{'max_length': 42}");
+  else
+    r.fail("string_pattern_mismatch", "String should match pattern '" + pattern + "'", given, "{'pattern': '" + pattern + "'}");
+  return json::to_error(r.errors());
+}
+
+// Where a message goes. Errors: not_found for conversations that are not there.
+result<destination> destination_of(const call& c, const thread_name& name, const std::optional<std::string>& agent_text) {
+  destination to;
+  to.run_type = "send_message";
+  auto agent = name.agent;
+  if (name.is_default && agent_text) agent = agent_id::parse(*agent_text);
+  if (agent) {
+    to.agent = *agent;
+    return to;
+  }
+  auto found = name.conversation ? storage::find_conversation(*c.s.db->snapshot(), *name.conversation, c.by.org) : std::nullopt;
+  if (!found) return storage::not_found_for("Conversation", std::string(c.path_value("conversation_id")), c.by);
+  to.agent = found->agent;
+  to.conversation = found->id;
+  to.run_type = "send_conversation_message";
+  to.model = found->model;
+  return to;
+}
+
+awaitable<outcome> create(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto body = body_of<send_request>(c);
+  if (!body) co_return body.error();
+  if (body->messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
+  auto to = destination_of(c, *name, body->agent_id_text);
+  if (!to) co_return to.error();
+  bool streaming = body->streaming.value_or(true);
+  auto how = !streaming ? turn::mode::blocking : body->background ? turn::mode::background : turn::mode::stream;
+  auto out = co_await send(c, std::move(*to), std::move(*body), how);
+  // Here the refusal of a message beside a pending approval is a plain text.
+  if (!out && out.error().code == errc::pending_approval) co_return fail(errc::conflict, out.error().message);
+  co_return out;
+}
+
+struct list_parameters {
+  std::optional<std::string> agent_id, group_id;
+  std::optional<bool> include_err;
+  std::optional<std::vector<message_type>> include_return_message_types;
+};
+BOOST_DESCRIBE_STRUCT(list_parameters, (), (agent_id, group_id, include_err, include_return_message_types))
+
+result<std::string> default_thread(const storage::reader& r, const agent_id& id, const org_id& org, const page_parameters& page, const list_parameters& p) {
+  auto a = storage::find_agent(r, id, org);
+  if (!a) return fail(errc::not_found, "Agent not found");
+  storage::history_query q;
+  q.limit = page.items(100);
+  q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
+  auto before = sequence_of(r, page.before, org);
+  if (!before) return before.error();
+  auto after = sequence_of(r, page.after, org);
+  if (!after) return after.error();
+  q.before = *before;
+  q.after = *after;
+  q.default_thread = true;
+  q.group = p.group_id;
+  project::options o;
+  o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
+  return project::to_array(project::project_list(storage::history(r, id, q), o), p.include_return_message_types);
+}
+
+result<std::string> named_thread(const storage::reader& r, const conversation_id& id, const org_id& org, const page_parameters& page, const list_parameters& p) {
+  auto found = storage::find_conversation(r, id, org);
+  if (!found) return "[]";
+  storage::thread_query q;
+  q.limit = page.items(100);
+  q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
+  q.before = message_id::parse(page.before.value_or(""));
+  q.after = message_id::parse(page.after.value_or(""));
+  project::options o;
+  o.text_is_assistant_message = shows_text(r, found->agent);
+  return project::to_array(project::project_list(storage::thread(r, id, q), o), p.include_return_message_types);
+}
+
+awaitable<outcome> list(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto page = query_of<page_parameters>(c);
+  if (!page) co_return page.error();
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  if (page->limit && page->limit->value == 0) co_return http::response::json("[]");
+  auto agent = name->agent;
+  if (name->is_default) agent = agent_id::parse(p->agent_id.value_or(""));
+  auto list = [agent, conversation = name->conversation, page = *page, p = *p, org = c.by.org](const storage::reader& r) -> result<std::string> {
+    if (conversation) return named_thread(r, *conversation, org, page, p);
+    if (agent) return default_thread(r, *agent, org, page, p);
+    return "[]";
+  };
+  co_return co_await read_on_worker(c, std::move(list));
+}
+
+} // namespace
+
+void add_conversation_messages(router& r) {
+  r.add("POST", "/conversations/{conversation_id}/messages", create);
+  r.add("GET", "/conversations/{conversation_id}/messages", list);
+}
+
+} // namespace troupe::net::rest

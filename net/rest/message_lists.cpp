@@ -1,0 +1,33 @@
+#include "net/rest/message_lists.hpp"
+
+#include "storage/agents.hpp"
+
+namespace troupe::net::rest {
+
+result<std::optional<std::uint64_t>> sequence_of(const storage::reader& r, const std::optional<std::string>& cursor, const org_id& org) {
+  std::optional<std::uint64_t> none;
+  if (!cursor) return none;
+  auto id = message_id::parse(*cursor);
+  auto at = id ? storage::find_message_place(r, *id) : std::nullopt;
+  if (!at || !storage::find_agent(r, at->agent, org)) return fail(errc::not_found, "No message found with id '" + *cursor + "' for agent 'None'.");
+  return std::optional(at->sequence);
+}
+
+bool shows_text(const storage::reader& r, const agent_id& agent) {
+  auto a = storage::find_agent(r, agent);
+  return a && a->type == agent_type::letta_v1_agent;
+}
+
+std::vector<storage::stored_message> cut_messages(const storage::reader& r, std::vector<storage::stored_message> all, std::optional<std::uint64_t> before,
+                                                  std::optional<std::uint64_t> after, std::size_t limit, sort_order order) {
+  if (before || after)
+    std::erase_if(all, [&](auto& m) {
+      auto at = storage::find_message_place(r, m->id);
+      return !at || (before && at->sequence >= *before) || (after && at->sequence <= *after);
+    });
+  if (order == sort_order::desc) std::reverse(all.begin(), all.end());
+  if (all.size() > limit) all.resize(limit);
+  return all;
+}
+
+} // namespace troupe::net::rest

@@ -1,0 +1,30 @@
+// Every resource adds its routes here; one file each.
+#pragma once
+
+#include "net/rest/call.hpp"
+
+namespace troupe::net::rest {
+
+void add_health(router& r);
+void add_admin(router& r);
+void add_agents(router& r);
+void add_agent_prompts(router& r);
+void add_agent_memory(router& r);
+void add_agent_tools(router& r);
+void add_agent_messages(router& r);
+void add_blocks(router& r);
+void add_conversations(router& r);
+void add_conversation_messages(router& r);
+void add_messages(router& r);
+void add_models(router& r);
+void add_runs(router& r);
+void add_steps(router& r);
+void add_tags(router& r);
+void add_tools(router& r);
+
+// The document of what is served: the API's schema without the operations that are not.
+std::string openapi_document(const router& r, std::string_view version);
+// Declares every operation of the API, so that what is missing answers 501.
+void declare_all(router& r);
+
+} // namespace troupe::net::rest

@@ -1,0 +1,229 @@
+// /runs (reference: agent-loop §6)
+#include "net/rest/message_lists.hpp"
+#include "net/rest/resources.hpp"
+#include "storage/organizations.hpp"
+#include "storage/runs.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+// The run's id in the path. Errors: invalid_argument, in the words for runs.
+result<run_id> run_of_path(const call& c) {
+  auto text = c.path_value("run_id");
+  if (auto id = run_id::parse(text)) return *id;
+  return invalid_argument("Invalid run ID format: " + std::string(text) + ". Expected format: 'run-<uuid4>'");
+}
+
+error no_run(const call& c, const run_id& id, std::string_view kind = "Run") { return storage::not_found_for(kind, id.str(), c.by); }
+
+// -- lists ---------------------------------------------------------------------------------------------------------
+
+struct list_parameters {
+  std::optional<std::string> agent_id, conversation_id, before, after;
+  std::vector<std::string> agent_ids, statuses;
+  std::optional<bool> background;
+  std::optional<troupe::stop_reason> stop_reason;
+  std::optional<bounded<1, 1000>> limit;
+  std::optional<sort_order> order;
+  only_created_at order_by = only_created_at::created_at;
+  bool active = false;
+  std::optional<bool> ascending;
+};
+BOOST_DESCRIBE_STRUCT(list_parameters, (),
+                      (agent_id, conversation_id, before, after, agent_ids, statuses, background, stop_reason, limit, order, order_by, active, ascending))
+
+result<storage::run_query> query_for(const list_parameters& p) {
+  storage::run_query q;
+  q.limit = static_cast<std::size_t>(p.limit.value_or(bounded<1, 1000>{100}).value);
+  q.order = p.order.value_or(sort_order::desc);
+  if (p.ascending.value_or(false)) q.order = sort_order::asc;
+  q.before = run_id::parse(p.before.value_or(""));
+  q.after = run_id::parse(p.after.value_or(""));
+  q.background = p.background;
+  q.reason = p.stop_reason;
+  if (p.conversation_id) q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
+  for (auto& text : p.statuses) {
+    auto status = json::enum_from<run_status>(text);
+    if (!status) return fail(errc::invalid_argument, "'" + text + "' is not a valid RunStatus");
+    q.statuses.push_back(*status);
+  }
+  if (p.active) q.statuses = {run_status::created, run_status::running};
+  auto ids = p.agent_ids;
+  if (p.agent_id) ids = {*p.agent_id};
+  for (auto& text : ids) q.agents.push_back(agent_id::parse(text).value_or(agent_id{})); // what is no id is nobody's
+  return q;
+}
+
+awaitable<outcome> answer_list(call& c, storage::run_query q) {
+  auto list = [q = std::move(q), org = c.by.org](const storage::reader& r) -> result<std::string> {
+    std::string out = "[";
+    for (auto& row : storage::list_runs(r, org, q)) {
+      if (out.size() > 1) out.push_back(',');
+      run::write_api(out, row, true);
+    }
+    return out + "]";
+  };
+  co_return co_await read_on_worker(c, std::move(list));
+}
+
+awaitable<outcome> list(call& c) {
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  auto q = query_for(*p);
+  if (!q) co_return q.error();
+  co_return co_await answer_list(c, std::move(*q));
+}
+
+awaitable<outcome> list_active(call& c) {
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  p->active = true;
+  auto q = query_for(*p);
+  if (!q) co_return q.error();
+  co_return co_await answer_list(c, std::move(*q));
+}
+
+// -- one run -------------------------------------------------------------------------------------------------------
+
+// Reads something of one run.
+template <class F>
+outcome read_run(call& c, F&& f, std::string_view kind = "Run") {
+  auto id = run_of_path(c);
+  if (!id) return id.error();
+  return read(c, [&](const storage::reader& r) -> result<std::string> {
+    auto row = storage::find_run(r, *id, c.by.org);
+    if (!row) return no_run(c, *id, kind);
+    return f(r, *row);
+  });
+}
+
+awaitable<outcome> retrieve(call& c) {
+  co_return read_run(c, [](auto&, const run& row) -> result<std::string> {
+    std::string out;
+    run::write_api(out, row, false);
+    return out;
+  });
+}
+
+awaitable<outcome> metrics(call& c) {
+  auto write = [](auto&, const run& row) -> result<std::string> {
+    std::string out;
+    run::write_metrics(out, row);
+    return out;
+  };
+  co_return read_run(c, write, "RunMetrics");
+}
+
+awaitable<outcome> usage(call& c) {
+  co_return read_run(c, [](const storage::reader& r, const run& row) -> result<std::string> {
+    std::int64_t completion = 0, prompt = 0, total = 0;
+    for (auto& s : storage::steps_of(r, row)) {
+      completion += s.completion_tokens;
+      prompt += s.prompt_tokens;
+      total += s.total_tokens;
+    }
+    std::string out;
+    json::object_writer(out)
+        .add("completion_tokens", completion)
+        .add("prompt_tokens", prompt)
+        .add("total_tokens", total)
+        .null("prompt_tokens_details")
+        .null("completion_tokens_details");
+    return out;
+  });
+}
+
+awaitable<outcome> messages(call& c) {
+  auto p = query_of<page_parameters>(c);
+  if (!p) co_return p.error();
+  co_return read_run(c, [&](const storage::reader& r, const run& row) -> result<std::string> {
+    auto before = sequence_of(r, p->before, c.by.org);
+    if (!before) return before.error();
+    auto after = sequence_of(r, p->after, c.by.org);
+    if (!after) return after.error();
+    auto order = p->order.value_or(sort_order::asc);
+    auto all = storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence);
+    project::options o;
+    auto config = row.request_config.value_or(run_request_config{});
+    o.use_assistant_message = config.use_assistant_message;
+    o.assistant_message_tool_name = config.assistant_message_tool_name;
+    o.assistant_message_tool_kwarg = config.assistant_message_tool_kwarg;
+    o.text_is_assistant_message = shows_text(r, row.agent);
+    o.reverse = order == sort_order::desc;
+    auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), order);
+    auto types = config.include_return_message_types;
+    if (types && types->empty()) types.reset();
+    return project::to_array(project::project_list(cut, o), types);
+  });
+}
+
+awaitable<outcome> steps(call& c) {
+  auto p = query_of<page_parameters>(c);
+  if (!p) co_return p.error();
+  co_return read_run(c, [&](const storage::reader& r, const run& row) -> result<std::string> {
+    auto all = storage::steps_of(r, row);
+    cut_page(all, *p, 100, sort_order::desc);
+    return json::to_text(all);
+  });
+}
+
+awaitable<outcome> trace(call&) {
+  co_return fail(errc::not_implemented, "OTEL traces require ClickHouse. Set LETTA_CLICKHOUSE_ENDPOINT and configure ClickHouse connection.");
+}
+
+awaitable<outcome> erase(call& c) {
+  auto id = run_of_path(c);
+  if (!id) co_return id.error();
+  auto missing = no_run(c, *id);
+  auto store = [id = *id, by = c.by, missing](storage::transaction& t) -> result<std::string> {
+    auto row = storage::find_run(t, id, by.org);
+    if (!row) return missing;
+    if (!is_terminal(row->status)) return fail(errc::conflict, "CONFLICT: Run " + id.str() + " has not ended; cancel it first");
+    storage::erase_run(t, *row);
+    return "null";
+  };
+  co_return co_await write(c, "run.delete", std::move(store));
+}
+
+// -- the stream ----------------------------------------------------------------------------------------------------
+
+struct stream_body {
+  std::int64_t starting_after = 0;
+  std::optional<bool> include_pings = true;
+  std::optional<double> poll_interval;
+  std::optional<std::int64_t> batch_size;
+};
+BOOST_DESCRIBE_STRUCT(stream_body, (), (starting_after, include_pings, poll_interval, batch_size))
+
+awaitable<outcome> stream(call& c) {
+  auto id = run_of_path(c);
+  if (!id) co_return id.error();
+  auto body = optional_body_of<stream_body>(c);
+  if (!body) co_return body.error();
+  auto row = storage::find_run(*c.s.db->snapshot(), *id, c.by.org);
+  if (!row) co_return no_run(c, *id);
+  if (!row->background) co_return invalid_argument("Run was not created in background mode, so it cannot be retrieved.");
+  if (!c.s.streams->knows(*id)) co_return error{errc::gone, "EXPIRED: The events of this run are not kept any more", {}};
+  http::response r;
+  r.content_type = "text/event-stream; charset=utf-8";
+  r.events = c.s.streams->attach(*id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, body->starting_after)), body->include_pings.value_or(true));
+  co_return r;
+}
+
+} // namespace
+
+void add_runs(router& r) {
+  r.add("GET", "/runs/", list);
+  r.add("GET", "/runs/active", list_active);
+  r.add("GET", "/runs/{run_id}", retrieve);
+  r.add("DELETE", "/runs/{run_id}", erase);
+  r.add("GET", "/runs/{run_id}/messages", messages);
+  r.add("GET", "/runs/{run_id}/steps", steps);
+  r.add("GET", "/runs/{run_id}/usage", usage);
+  r.add("GET", "/runs/{run_id}/metrics", metrics);
+  r.add("GET", "/runs/{run_id}/trace", trace);
+  r.add("POST", "/runs/{run_id}/stream", stream);
+}
+
+} // namespace troupe::net::rest

@@ -1,0 +1,22 @@
+// A request for a turn -> the mailbox of its context -> the answer (reference: agent-loop §4, §5).
+#pragma once
+
+#include "core/schema/message_request.hpp"
+#include "net/rest/call.hpp"
+
+namespace troupe::net::rest {
+
+struct destination {
+  agent_id agent;
+  std::optional<conversation_id> conversation;
+  std::string run_type; // metadata of the run
+  std::optional<std::string> model; // handle that the conversation has of its own
+};
+
+// Runs the turn; the answer is its response, or the stream of its events.
+awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);
+
+// The body of the provider's request that the turn would begin with. Nothing is kept.
+awaitable<outcome> preview(call& c, destination to, send_request request);
+
+} // namespace troupe::net::rest

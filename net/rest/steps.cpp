@@ -1,0 +1,137 @@
+// /steps (reference: agent-loop §6.6)
+#include "net/rest/message_lists.hpp"
+#include "net/rest/resources.hpp"
+#include "storage/organizations.hpp"
+#include "storage/runs.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+struct list_parameters {
+  std::optional<timestamp> start_date, end_date;
+  std::optional<std::string> model, agent_id, project_id;
+  std::vector<std::string> trace_ids, tags;
+  std::optional<feedback_kind> feedback;
+  std::optional<bool> has_feedback;
+};
+BOOST_DESCRIBE_STRUCT(list_parameters, (), (start_date, end_date, model, agent_id, project_id, trace_ids, tags, feedback, has_feedback))
+
+result<std::optional<step_id>> cursor(const storage::reader& r, const std::optional<std::string>& text) {
+  if (!text) return std::optional<step_id>{};
+  auto id = step_id::parse(*text);
+  if (!id || !storage::find_step(r, *id)) return fail(errc::not_found, "No Step found with id " + *text);
+  return id;
+}
+
+awaitable<outcome> list(call& c) {
+  auto page = query_of<page_parameters>(c);
+  if (!page) co_return page.error();
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  storage::step_query q;
+  q.limit = page->items(50);
+  q.order = page->order.value_or(sort_order::desc);
+  q.start = p->start_date;
+  q.end = p->end_date;
+  q.model = p->model;
+  if (p->agent_id) q.agent = agent_id::parse(*p->agent_id).value_or(agent_id{});
+  q.project_id = p->project_id;
+  q.trace_ids = p->trace_ids;
+  q.tags = p->tags;
+  q.has_feedback = p->has_feedback;
+  if (p->feedback) q.feedback = std::string(json::enum_text(*p->feedback));
+  auto list = [q, page = *page, org = c.by.org](const storage::reader& r) mutable -> result<std::string> {
+    auto before = cursor(r, page.before);
+    if (!before) return before.error();
+    auto after = cursor(r, page.after);
+    if (!after) return after.error();
+    q.before = *before;
+    q.after = *after;
+    return json::to_text(storage::list_steps(r, org, q));
+  };
+  co_return co_await read_on_worker(c, std::move(list));
+}
+
+// Reads something of one step. `missing` says what is answered where there is no such step.
+template <class F>
+outcome read_step(call& c, F&& f, const std::function<result<std::string>(const step_id&)>& missing) {
+  auto id = path_id<step_id>(c, "step_id");
+  if (!id) return id.error();
+  return read(c, [&](const storage::reader& r) -> result<std::string> {
+    auto s = storage::find_step(r, *id, c.by.org);
+    if (!s) return missing(*id);
+    return f(r, *s);
+  });
+}
+
+awaitable<outcome> retrieve(call& c) {
+  auto missing = [&](const step_id& id) -> result<std::string> { return storage::not_found_for("Step", id.str(), c.by); };
+  co_return read_step(c, [](auto&, const step& s) -> result<std::string> { return json::to_text(s); }, missing);
+}
+
+awaitable<outcome> metrics(call& c) {
+  auto missing = [&](const step_id& id) -> result<std::string> { return storage::not_found_for("StepMetrics", id.str(), c.by); };
+  auto write = [](auto&, const step& s) -> result<std::string> {
+    std::string out;
+    step::write_metrics(out, s);
+    return out;
+  };
+  co_return read_step(c, write, missing);
+}
+
+awaitable<outcome> messages(call& c) {
+  auto p = query_of<page_parameters>(c);
+  if (!p) co_return p.error();
+  auto write = [&](const storage::reader& r, const step& s) -> result<std::string> {
+    auto row = s.run ? storage::find_run(r, *s.run) : std::nullopt;
+    if (!row) return "[]";
+    auto before = sequence_of(r, p->before, c.by.org);
+    if (!before) return before.error();
+    auto after = sequence_of(r, p->after, c.by.org);
+    if (!after) return after.error();
+    auto all = storage::messages_of_run(r, row->agent, row->id, row->first_sequence, row->last_sequence);
+    std::erase_if(all, [&](auto& m) { return m->step != s.id; });
+    project::options o;
+    o.text_is_assistant_message = false;
+    o.reverse = true;
+    auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), p->order.value_or(sort_order::asc));
+    return project::to_array(project::project_list(cut, o), std::nullopt);
+  };
+  co_return read_step(c, write, [](auto&) -> result<std::string> { return "[]"; });
+}
+
+struct feedback_body {
+  std::optional<feedback_kind> feedback;
+  std::optional<std::vector<std::string>> tags;
+};
+BOOST_DESCRIBE_STRUCT(feedback_body, (), (feedback, tags))
+
+// Without feedback it is taken back; tags stay unless given.
+awaitable<outcome> feedback(call& c) {
+  auto id = path_id<step_id>(c, "step_id");
+  if (!id) co_return id.error();
+  auto body = body_of<feedback_body>(c);
+  if (!body) co_return body.error();
+  auto store = [id = *id, change = *body, by = c.by](storage::transaction& t) -> result<std::string> {
+    auto s = storage::find_step(t, id, by.org);
+    if (!s) return storage::not_found_for("Step", id.str(), by);
+    s->feedback = change.feedback;
+    if (change.tags) s->tags = *change.tags;
+    storage::put_step(t, *s);
+    return json::to_text(*s);
+  };
+  co_return co_await write(c, "step.feedback", std::move(store));
+}
+
+} // namespace
+
+void add_steps(router& r) {
+  r.add("GET", "/steps/", list);
+  r.add("GET", "/steps/{step_id}", retrieve);
+  r.add("GET", "/steps/{step_id}/metrics", metrics);
+  r.add("GET", "/steps/{step_id}/messages", messages);
+  r.add("PATCH", "/steps/{step_id}/feedback", feedback);
+}
+
+} // namespace troupe::net::rest

@@ -1,0 +1,123 @@
+// /tools: what every organisation has from its first start (reference: resources §5.1, §6)
+#include "core/base/text.hpp"
+#include "net/rest/parameters.hpp"
+#include "net/rest/resources.hpp"
+#include "storage/organizations.hpp"
+#include "storage/tools.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+struct tool_parameters {
+  std::optional<std::string> name, search;
+  std::vector<std::string> names, tool_ids, tool_types, exclude_tool_types;
+  std::optional<bool> return_only_letta_tools, exclude_letta_tools;
+};
+BOOST_DESCRIBE_STRUCT(tool_parameters, (),
+                      (name, search, names, tool_ids, tool_types, exclude_tool_types, return_only_letta_tools, exclude_letta_tools))
+
+// Values may be repeated, or stand in one value with commas between.
+std::vector<std::string> separated(const std::vector<std::string>& values) {
+  std::vector<std::string> out;
+  for (auto& v : values)
+    for (auto& part : text::split(v, ','))
+      if (auto word = text::trim(part); !word.empty()) out.emplace_back(word);
+  return out;
+}
+
+result<std::vector<tool_type>> types_of(const std::vector<std::string>& values, const char* parameter) {
+  std::vector<tool_type> out;
+  for (auto& word : separated(values)) {
+    auto type = json::enum_from<tool_type>(word);
+    if (!type) {
+      std::vector<std::string> known;
+      for (auto t : json::enum_texts<tool_type>()) known.emplace_back(t);
+      return fail(errc::invalid_argument, "Invalid " + std::string(parameter) + " '" + word + "'. Must be one of: " + text::join(known, ", "));
+    }
+    out.push_back(*type);
+  }
+  return out;
+}
+
+result<storage::tool_query> query_for(const tool_parameters& p) {
+  storage::tool_query q;
+  q.name = p.name;
+  q.names = p.names;
+  q.search = p.search;
+  for (auto& text : separated(p.tool_ids)) {
+    auto id = tool_id::parse(text);
+    q.ids.push_back(id.value_or(tool_id{})); // what is no id is nobody's
+  }
+  auto types = types_of(p.tool_types, "tool_type");
+  if (!types) return types.error();
+  q.types = std::move(*types);
+  auto excluded = types_of(p.exclude_tool_types, "exclude_tool_type");
+  if (!excluded) return excluded.error();
+  q.excluded_types = std::move(*excluded);
+  q.only_letta = p.return_only_letta_tools.value_or(false);
+  q.exclude_letta = p.exclude_letta_tools.value_or(false);
+  return q;
+}
+
+std::string place_of(const storage::reader& r, const std::optional<std::string>& cursor) {
+  auto id = tool_id::parse(cursor.value_or(""));
+  auto t = id ? storage::find_tool(r, *id) : std::nullopt;
+  return t ? storage::place(t->created_at, t->id.value) : std::string{};
+}
+
+awaitable<outcome> list(call& c) {
+  auto p = query_of<tool_parameters>(c);
+  if (!p) co_return p.error();
+  auto page = query_of<page_parameters>(c);
+  if (!page) co_return page.error();
+  auto q = query_for(*p);
+  if (!q) co_return q.error();
+  q->project = c.project();
+  q->pages.limit = page->items(50);
+  q->pages.order = page->order.value_or(sort_order::desc);
+  auto list = [q = *q, org = c.by.org, before = page->before, after = page->after](const storage::reader& r) mutable -> result<std::string> {
+    q.pages.before = place_of(r, before);
+    q.pages.after = place_of(r, after);
+    return json::to_text(storage::list_tools(r, org, q));
+  };
+  co_return co_await read_on_worker(c, std::move(list));
+}
+
+awaitable<outcome> count(call& c) {
+  auto p = query_of<tool_parameters>(c);
+  if (!p) co_return p.error();
+  auto q = query_for(*p);
+  if (!q) co_return q.error();
+  co_return read(c, [&](const storage::reader& r) -> result<std::string> { return std::to_string(storage::count_tools(r, c.by.org, *q)); });
+}
+
+awaitable<outcome> retrieve(call& c) {
+  auto id = path_id<tool_id>(c, "tool_id");
+  if (!id) co_return id.error();
+  co_return read(c, [&](const storage::reader& r) -> result<std::string> {
+    auto t = storage::find_tool(r, *id, c.by.org);
+    if (!t) return storage::not_found_for("Tool", id->str(), c.by);
+    return json::to_text(*t);
+  });
+}
+
+awaitable<outcome> add_base_tools(call& c) {
+  auto store = [by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
+    auto org = storage::find_organization(t, by.org);
+    if (!org) return fail(errc::not_found, "Organization with id " + by.org.str() + " not found");
+    return json::to_text(storage::upsert_base_tools(t, *org, by.user, *env));
+  };
+  co_return co_await write(c, "tools.add_base", std::move(store));
+}
+
+} // namespace
+
+void add_tools(router& r) {
+  r.add("GET", "/tools/", list);
+  r.add("GET", "/tools/count", count);
+  r.add("GET", "/tools/{tool_id}", retrieve);
+  r.add("POST", "/tools/add-base-tools", add_base_tools);
+}
+
+} // namespace troupe::net::rest

@@ -1,0 +1,122 @@
+#include "runtime/config.hpp"
+
+#include "core/base/text.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+
+namespace troupe::runtime {
+
+void add_options(CLI::App& s, config& c) {
+  s.add_option("--host", c.http.host, "address to listen on")->envname("TROUPE_HOST")->capture_default_str();
+  s.add_option("--port", c.http.port, "port to listen on; 0: any free one")->envname("TROUPE_PORT")->capture_default_str();
+  s.add_option("--data", c.data, "folder that everything is kept in (default: ~/.troupe)")->envname("TROUPE_DATA");
+  s.add_option("--tls-certificate", c.http.tls_certificate, "PEM file; with it the server speaks TLS")->envname("TROUPE_TLS_CERTIFICATE");
+  s.add_option("--tls-key", c.http.tls_key, "PEM file of its key")->envname("TROUPE_TLS_KEY");
+  s.add_flag("--secure", c.secure, "ask every request for the password")->envname("LETTA_SERVER_SECURE");
+  s.add_option("--password", c.password, "the password (better in the environment; a random one is printed where none is set)")->envname("LETTA_SERVER_PASSWORD");
+  s.add_option("--cors-origin", c.origins, "origin of web pages that may call (more than one: repeat)")->envname("TROUPE_CORS_ORIGINS")->delimiter(',');
+  s.add_option("--workers", c.workers, "threads for agents and long reads")->envname("TROUPE_WORKERS")->check(CLI::Range(1, 64))->capture_default_str();
+  s.add_option("--queue", c.queue, "turns that may wait for one agent")->envname("TROUPE_QUEUE")->check(CLI::Range(1, 100'000))->capture_default_str();
+  s.add_option("--idle", c.idle_s, "seconds before an idle agent leaves memory")->envname("TROUPE_IDLE")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  s.add_option("--model-timeout", c.model_timeout_s, "seconds for one call of a model")->envname("TROUPE_MODEL_TIMEOUT")->check(CLI::Range(1, 86'400))->capture_default_str();
+  s.add_option("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops")->envname("TROUPE_STOP_TIMEOUT")->check(CLI::Range(0, 3'600))->capture_default_str();
+  s.add_option("--max-body", c.max_body_mib, "MiB of a request's body")->envname("TROUPE_MAX_BODY")->check(CLI::Range(1, 1'024))->capture_default_str();
+  s.add_option("--max-connections", c.http.max_connections, "connections at the same time")->envname("TROUPE_MAX_CONNECTIONS")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  s.add_option("--max-context-window", c.max_context_window, "tokens of agents that do not ask for more")->envname("GLOBAL_MAX_CONTEXT_WINDOW_LIMIT")->capture_default_str();
+  s.add_option("--default-model", c.default_model, "handle for agents that name no model")->envname("LETTA_DEFAULT_LLM_HANDLE");
+  s.add_option("--default-embedding", c.default_embedding, "handle for agents that name no embedding")->envname("LETTA_DEFAULT_EMBEDDING_HANDLE");
+  s.add_option("--provider", c.providers, "NAME=URL of an OpenAI-compatible endpoint; its key is NAME_API_KEY (repeat)")->envname("TROUPE_PROVIDERS")->delimiter(',');
+  s.add_option("--gateway", c.gateway_url, "OpenAI-compatible endpoint that takes every handle")->envname("TROUPE_GATEWAY_URL");
+  s.add_option("--gateway-key", c.gateway_key, "its key (better in the environment)")->envname("TROUPE_GATEWAY_KEY");
+  s.add_option("--rehearsal", c.rehearsals, "file of a rehearsal script: a model named rehearsal/<file name> (repeat)")->envname("TROUPE_REHEARSALS")->delimiter(',');
+  s.add_flag("--list-rehearsals", c.list_rehearsals, "list the built-in models beside real ones")->envname("TROUPE_LIST_REHEARSALS");
+  s.add_option("--log-level", c.log_level, "debug, info, warning, error")->envname("TROUPE_LOG_LEVEL")->check(CLI::IsMember({"debug", "info", "warning", "error"}))->capture_default_str();
+}
+
+std::filesystem::path default_data() {
+  auto home = process_variables()("HOME");
+  return home ? std::filesystem::path(*home) / ".troupe" : std::filesystem::path("troupe-data");
+}
+
+variables process_variables() {
+  return [](const char* name) -> std::optional<std::string> {
+    auto* v = std::getenv(name);
+    return v && *v ? std::optional<std::string>(v) : std::nullopt;
+  };
+}
+
+namespace {
+
+constexpr std::string_view openai_base = "https://api.openai.com/v1";
+
+std::string without_slash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+// Local servers are named by their root; the protocol lives below /v1.
+std::string with_version(const std::string& url) {
+  auto base = without_slash(url);
+  return base.ends_with("/v1") ? base : base + "/v1";
+}
+
+net::provider compatible(std::string name, std::string base, std::string key) {
+  net::provider p;
+  p.handle_prefix = name;
+  p.name = std::move(name);
+  p.type = "openai";
+  p.base_url = std::move(base);
+  p.api_key = std::move(key);
+  return p;
+}
+
+result<net::provider> named(const std::string& text, const variables& v) {
+  auto equals = text.find('=');
+  auto name = text.substr(0, equals);
+  if (equals == std::string::npos || name.empty() || text.find("://", equals) == std::string::npos)
+    return fail(errc::unprocessable, "--provider " + text + ": write NAME=URL, as in --provider lab=http://10.0.0.5:8000/v1");
+  std::string variable;
+  for (char ch : name) variable.push_back(std::isalnum(static_cast<unsigned char>(ch)) ? static_cast<char>(std::toupper(static_cast<unsigned char>(ch))) : '_');
+  return compatible(name, without_slash(text.substr(equals + 1)), v((variable + "_API_KEY").c_str()).value_or(""));
+}
+
+} // namespace
+
+result<std::vector<net::provider>> providers_of(const config& c, const variables& v) {
+  std::vector<net::provider> out;
+  auto key = v("OPENAI_API_KEY");
+  auto base = v("OPENAI_BASE_URL") ? v("OPENAI_BASE_URL") : v("OPENAI_API_BASE");
+  if (key || base) {
+    auto p = compatible("openai", without_slash(base.value_or(std::string(openai_base))), key.value_or(""));
+    if (p.base_url != openai_base) p.handle_prefix = "openai-proxy";
+    p.lists_embeddings = true;
+    out.push_back(std::move(p));
+  }
+  if (auto url = v("OLLAMA_BASE_URL")) {
+    auto p = compatible("ollama", with_version(*url), {});
+    p.kind = net::provider_kind::ollama;
+    out.push_back(std::move(p));
+  }
+  if (auto url = v("VLLM_API_BASE")) {
+    auto p = compatible("vllm", with_version(*url), v("VLLM_API_KEY").value_or(""));
+    p.handle_prefix = v("VLLM_HANDLE_BASE").value_or("vllm");
+    out.push_back(std::move(p));
+  }
+  if (auto url = v("LMSTUDIO_BASE_URL")) out.push_back(compatible("lmstudio_openai", with_version(*url), {}));
+  if (auto url = v("LLAMACPP_BASE_URL")) out.push_back(compatible("llamacpp", with_version(*url), v("LLAMACPP_API_KEY").value_or("")));
+  for (auto& text : c.providers) {
+    auto p = named(text, v);
+    if (!p) return p.error();
+    out.push_back(std::move(*p));
+  }
+  if (!c.gateway_url.empty()) {
+    auto p = compatible("gateway", without_slash(c.gateway_url), c.gateway_key);
+    p.kind = net::provider_kind::gateway;
+    out.push_back(std::move(p));
+  }
+  return out;
+}
+
+} // namespace troupe::runtime

@@ -1,0 +1,53 @@
+// What the server is started with: flags go before the environment, the environment before the configuration file
+// (docs/configuration.md).
+#pragma once
+
+#include "actors/directory.hpp"
+#include "net/http/server.hpp"
+#include "net/providers/models.hpp"
+#include "net/rest/services.hpp"
+
+#include <filesystem>
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::runtime {
+
+struct config {
+  net::http::server_options http;
+  std::filesystem::path data;
+  std::size_t workers = 2;             // threads for agents and long reads
+  std::size_t queue = 64;              // turns that may wait for one agent
+  std::int64_t idle_s = 60;            // before an idle agent leaves memory
+  std::int64_t model_timeout_s = 600;  // of one call of a model
+  std::int64_t stop_s = 10;            // for requests at work when the server is asked to stop
+  std::int64_t max_body_mib = 32;
+  std::int64_t max_context_window = 128'000;
+  bool secure = false;
+  std::string password;
+  std::vector<std::string> origins;
+  std::vector<std::string> rehearsals; // files of scripts
+  bool list_rehearsals = false;
+  std::vector<std::string> providers;  // name=url
+  std::string gateway_url, gateway_key;
+  std::string default_model, default_embedding;
+  std::string log_level = "info";
+};
+
+// Adds the options of `serve` to a command.
+void add_options(CLI::App& command, config& c);
+
+// Where data goes that nobody named a folder for: ~/.troupe.
+std::filesystem::path default_data();
+
+// A variable of the environment; nothing where it is not set or empty.
+using variables = std::function<std::optional<std::string>(const char* name)>;
+variables process_variables();
+
+// The providers of models that the variables and the options ask for, in the order of the API's list.
+// Errors: unprocessable, for options that make no sense.
+result<std::vector<net::provider>> providers_of(const config& c, const variables& v);
+
+} // namespace troupe::runtime

@@ -1,0 +1,243 @@
+#include "runtime/house.hpp"
+
+#include "actors/query.hpp"
+#include "actors/store_writer.hpp"
+#include "core/base/embedded.hpp"
+#include "net/rest/api.hpp"
+#include "storage/lmdb_store.hpp"
+#include "storage/setup.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <fstream>
+
+namespace troupe::runtime {
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr std::string_view compatible_version = "0.16.8"; // of the API, as clients compare it
+
+result<std::shared_ptr<storage::database>> open_store(const config& c, environment& env) {
+  storage::lmdb_options o;
+  o.directory = c.data;
+  auto db = storage::open_lmdb(o);
+  if (!db) return db.error();
+  std::shared_ptr<storage::database> store = std::move(*db);
+  if (auto done = storage::prepare_format(*store, env); !done) return done.error();
+  if (auto done = storage::prepare_defaults(*store, env); !done) return done.error();
+  auto ended = storage::recover(*store, env);
+  if (!ended) return ended.error();
+  if (*ended > 0) spdlog::warn("{} interrupted runs were ended as failed", *ended);
+  return store;
+}
+
+result<std::vector<std::shared_ptr<const rehearsal::script>>> read_scripts(const config& c) {
+  std::vector<std::shared_ptr<const rehearsal::script>> out;
+  auto add = [&](std::string_view text, const std::string& name, const std::string& where) -> result<void> {
+    auto script = rehearsal::parse_script(text, name);
+    if (!script) return fail(errc::unprocessable, where + ": " + script.error().message);
+    out.emplace_back(std::move(*script));
+    return {};
+  };
+  if (auto done = add(embedded("rehearsals/default.json"), "default", "the default script"); !done) return done.error();
+  for (auto& file : c.rehearsals) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return fail(errc::unprocessable, "the rehearsal " + file + " cannot be read");
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (auto done = add(text, std::filesystem::path(file).stem().string(), file); !done) return done.error();
+  }
+  return out;
+}
+
+caf::actor_system_config& configure(caf::actor_system_config& cfg, const config& c) {
+  cfg.set("scheduler.policy", caf::atom("sharing")); // stealing workers burn a core while idle
+  cfg.set("scheduler.max-threads", c.workers);
+  cfg.set("scheduler.max-throughput", std::size_t{100});
+  return cfg;
+}
+
+class house_impl final : public house {
+ public:
+  house_impl(const config& c, std::shared_ptr<environment> env, std::shared_ptr<storage::database> db)
+      : config_(c), env_(std::move(env)), db_(std::move(db)), system_(configure(actors_config_, c)),
+        host_(system_, [this](std::function<void()> task) { asio::post(io_, std::move(task)); }), signals_(io_, SIGINT, SIGTERM), housekeeping_(io_) {}
+
+  ~house_impl() override { end_actors(); }
+
+  result<void> open() {
+    auto scripts = read_scripts(config_);
+    if (!scripts) return scripts.error();
+    auto providers = providers_of(config_, process_variables());
+    if (!providers) return providers.error();
+    client_ = net::make_http_client(io_);
+    net::registry_options options;
+    options.max_context_window = config_.max_context_window;
+    options.always_list_rehearsal = config_.list_rehearsals;
+    registry_ = std::make_shared<net::registry>(io_, *client_, *env_, std::move(*providers), std::move(*scripts), options);
+    streams_ = std::make_shared<net::run_streams>(io_, *env_, net::stream_limits{});
+    start_actors();
+    fill_services();
+    auto http = config_.http;
+    http.max_body = static_cast<std::size_t>(config_.max_body_mib) << 20;
+    auto server = net::http::listen(io_, http, net::rest::make_api(services_));
+    if (!server) return server.error();
+    server_ = std::move(*server);
+    return {};
+  }
+
+  std::uint16_t port() const override { return server_->port(); }
+  const std::string& password() const override { return services_.options.password; }
+
+  void run(std::function<void(const std::string&)> ready) override {
+    asio::co_spawn(io_, learn_models(std::move(ready)), asio::detached);
+    asio::co_spawn(io_, keep_house(), asio::detached);
+    wait_for_signal();
+    io_.run();
+    spdlog::info("stopped");
+  }
+
+ private:
+  void start_actors() {
+    store_ = system_.spawn<caf::detached>(actors::store_writer, db_);
+    streams_actor_ = net::spawn_streams(system_, &host_, streams_);
+    net::models_options calls;
+    models_ = net::spawn_models(system_, &host_, registry_, client_, streams_, *env_, calls);
+    auto deps = std::make_shared<actors::agent_deps>();
+    deps->db = db_;
+    deps->env = env_.get();
+    deps->store = store_;
+    deps->models = models_;
+    deps->streams = streams_actor_;
+    deps->limits.max_queue = config_.queue;
+    deps->limits.model_timeout = std::chrono::seconds(config_.model_timeout_s);
+    actors::directory_limits limits;
+    limits.idle = std::chrono::seconds(config_.idle_s);
+    directory_ = system_.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), limits);
+    for (std::size_t i = 0; i < config_.workers; ++i) queries_.push_back(system_.spawn(actors::query_worker, db_));
+    front_ = system_.spawn<net::front>(&host_);
+  }
+
+  void fill_services() {
+    auto& s = services_;
+    s.self = static_cast<net::front*>(caf::actor_cast<caf::abstract_actor*>(front_));
+    s.db = db_;
+    s.env = env_.get();
+    s.store = store_;
+    s.directory = directory_;
+    s.queries = queries_;
+    s.models = registry_;
+    s.client = client_;
+    s.streams = streams_;
+    s.options.version = compatible_version;
+    s.options.troupe_version = TROUPE_VERSION;
+    s.options.default_model = config_.default_model;
+    s.options.default_embedding = config_.default_embedding;
+    if (!config_.origins.empty()) s.options.origins = config_.origins;
+    if (config_.secure) s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
+  }
+
+  net::awaitable<void> learn_models(std::function<void(const std::string&)> ready) {
+    co_await registry_->refresh_all();
+    ready(registry_->summary());
+  }
+
+  // What has to be looked at now and then.
+  net::awaitable<void> keep_house() {
+    for (;;) {
+      housekeeping_.expires_after(30s);
+      auto [ec] = co_await housekeeping_.async_wait(asio::as_tuple(asio::use_awaitable));
+      if (ec) co_return;
+      streams_->sweep();
+      if (int n = storage::clear_dead_readers(*db_); n > 0) spdlog::warn("{} dead readers of the store were removed", n);
+    }
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](boost::system::error_code ec, int) {
+      if (ec) return;
+      if (stopping_) return leave();
+      stopping_ = true;
+      spdlog::info("stopping: {} connections", server_->connections());
+      server_->stop(false);
+      asio::co_spawn(io_, drain(), asio::detached);
+      wait_for_signal();
+    });
+  }
+
+  net::awaitable<void> drain() {
+    asio::steady_timer pause(io_);
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(config_.stop_s);
+    while (server_->connections() > 0 && std::chrono::steady_clock::now() < end) {
+      pause.expires_after(20ms);
+      [[maybe_unused]] auto [ec] = co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    leave();
+  }
+
+  void leave() {
+    server_->stop(true);
+    housekeeping_.cancel();
+    io_.stop();
+  }
+
+  // Top down: first those that ask, then those that are asked. Hosted ones end on this thread.
+  void end_actors() {
+    if (!front_) return;
+    caf::anon_send_exit(front_, caf::exit_reason::user_shutdown);
+    caf::anon_send(directory_, actors::stop_atom_v);
+    for (auto& q : queries_) caf::anon_send_exit(q, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(models_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(streams_actor_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
+    services_ = {};
+    front_ = nullptr;
+    directory_ = nullptr;
+    queries_.clear();
+    models_ = nullptr;
+    streams_actor_ = nullptr;
+    store_ = nullptr;
+    io_.restart();
+    for (int i = 0; i < 500 && system_.registry().running() > 0; ++i) io_.run_for(2ms);
+    if (system_.registry().running() > 0) system_.await_actors_before_shutdown(false);
+  }
+
+  config config_;
+  std::shared_ptr<environment> env_;
+  std::shared_ptr<storage::database> db_;
+  asio::io_context io_{1};
+  caf::actor_system_config actors_config_;
+  caf::actor_system system_;
+  actors::host host_;
+  asio::signal_set signals_;
+  asio::steady_timer housekeeping_;
+  bool stopping_ = false;
+  std::shared_ptr<net::http_client> client_;
+  std::shared_ptr<net::registry> registry_;
+  std::shared_ptr<net::run_streams> streams_;
+  actors::store_actor store_;
+  actors::streams_actor streams_actor_;
+  actors::models_actor models_;
+  actors::directory_actor directory_;
+  std::vector<actors::query_actor> queries_;
+  caf::actor front_;
+  net::rest::services services_;
+  std::unique_ptr<net::http::server> server_;
+};
+
+} // namespace
+
+result<std::unique_ptr<house>> open_house(const config& c, std::shared_ptr<environment> env) {
+  auto db = open_store(c, *env);
+  if (!db) return db.error();
+  auto h = std::make_unique<house_impl>(c, std::move(env), std::move(*db));
+  if (auto done = h->open(); !done) return done.error();
+  return std::unique_ptr<house>(std::move(h));
+}
+
+} // namespace troupe::runtime
