@@ -14,8 +14,7 @@
 
 namespace troupe::actors {
 
-// -- what travels ----------------------------------------------------------------------------------------------------
-
+// -- what travels ---------------------------------------------------------------------------------
 // One atomic batch for the store.
 struct write {
   std::string name;
@@ -84,19 +83,18 @@ struct actor_status {
 
 } // namespace troupe::actors
 
-// -- registration: everything of ours stays inside one process for now -------------------------------------------------
-
-#define TROUPE_LOCAL_TYPES(X)                                                                                                      \
-  X(troupe::actors::write)                                                                                                         \
-  X(troupe::actors::query)                                                                                                         \
-  X(troupe::actors::turn_order_ptr)                                                                                                \
-  X(troupe::actors::turn_answer)                                                                                                   \
-  X(troupe::actors::exclusive_edit)                                                                                                \
-  X(troupe::actors::model_call_ptr)                                                                                                \
-  X(troupe::actors::model_result_ptr)                                                                                              \
-  X(troupe::actors::open_stream)                                                                                                   \
-  X(troupe::actors::publish)                                                                                                       \
-  X(troupe::actors::actor_status)                                                                                                  \
+// -- registration: everything of ours stays inside one process for now ----------------------------
+#define TROUPE_LOCAL_TYPES(X)                                                                                \
+  X(troupe::actors::write)                                                                                   \
+  X(troupe::actors::query)                                                                                   \
+  X(troupe::actors::turn_order_ptr)                                                                          \
+  X(troupe::actors::turn_answer)                                                                             \
+  X(troupe::actors::exclusive_edit)                                                                          \
+  X(troupe::actors::model_call_ptr)                                                                          \
+  X(troupe::actors::model_result_ptr)                                                                        \
+  X(troupe::actors::open_stream)                                                                             \
+  X(troupe::actors::publish)                                                                                 \
+  X(troupe::actors::actor_status)                                                                            \
   X(troupe::uuid)
 
 CAF_BEGIN_TYPE_ID_BLOCK(troupe, first_custom_type_id)
@@ -120,35 +118,38 @@ using caf::flush_atom;
 using caf::tick_atom;
 using done = caf::ok_atom; // the answer of what has no value
 
-// -- interfaces --------------------------------------------------------------------------------------------------------
-
+// -- interfaces -----------------------------------------------------------------------------------
 // The only writer. Batches that wait together are committed together; an answer means durable.
-using store_actor = caf::typed_actor<caf::replies_to<write>::with<done>,                // one batch
-                                     caf::reacts_to<flush_atom>,                        // to itself: commit what is here
-                                     caf::replies_to<status_atom>::with<actor_status>>; // how long its queue is
+using store_actor =
+    caf::typed_actor<caf::replies_to<write>::with<done>,                // one batch
+                     caf::reacts_to<flush_atom>,                        // to itself: commit what is here
+                     caf::replies_to<status_atom>::with<actor_status>>; // how long its queue is
 
 // Reads against snapshots, on the workers.
 using query_actor = caf::typed_actor<caf::replies_to<query>::with<std::string>>; // one read, its body
 
 // One context (an agent's default thread, or a conversation): its turns, one after another.
-using agent_actor = caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>, // one turn; queued, bounded
-                                     caf::replies_to<exclusive_edit>::with<done>,        // a batch between turns
-                                     caf::replies_to<cancel_atom, uuid>::with<bool>,     // cancel a run; false: not here
-                                     caf::reacts_to<tick_atom>,                          // to itself: deadlines
-                                     caf::replies_to<retire_atom>::with<bool>,           // leave if idle
-                                     caf::replies_to<status_atom>::with<actor_status>>;
+using agent_actor =
+    caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>, // one turn; queued, bounded
+                     caf::replies_to<exclusive_edit>::with<done>,        // a batch between turns
+                     caf::replies_to<cancel_atom, uuid>::with<bool>,     // cancel a run; false: not here
+                     caf::reacts_to<tick_atom>,                          // to itself: deadlines
+                     caf::replies_to<retire_atom>::with<bool>,           // leave if idle
+                     caf::replies_to<status_atom>::with<actor_status>>;
 
 // Finds or activates the actor of a context; retires idle ones.
-using directory_actor = caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>,       // to the context's actor
-                                         caf::replies_to<uuid, exclusive_edit>::with<done>,        // to the context's actor
-                                         caf::replies_to<cancel_atom, uuid, uuid>::with<bool>,     // context, run
-                                         caf::reacts_to<tick_atom>,                                // to itself: look for idle ones
-                                         caf::reacts_to<stop_atom>,                                // end all of them
-                                         caf::replies_to<status_atom>::with<actor_status>>;
+using directory_actor =
+    caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>,   // to the context's actor
+                     caf::replies_to<uuid, exclusive_edit>::with<done>,    // to the context's actor
+                     caf::replies_to<cancel_atom, uuid, uuid>::with<bool>, // context, run
+                     caf::reacts_to<tick_atom>,                            // to itself: look for idle ones
+                     caf::reacts_to<stop_atom>,                            // end all of them
+                     caf::replies_to<status_atom>::with<actor_status>>;
 
 // Calls models. Every call is answered, at the latest when its time is up.
-using models_actor = caf::typed_actor<caf::replies_to<model_call_ptr>::with<model_result_ptr>, // one call
-                                      caf::reacts_to<abandon_atom, uuid>>;                     // the call of that step is not wanted any more
+using models_actor =
+    caf::typed_actor<caf::replies_to<model_call_ptr>::with<model_result_ptr>, // one call
+                     caf::reacts_to<abandon_atom, uuid>>; // the call of that step is not wanted any more
 
 // The event logs of runs.
 using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>, // from now on readers see it

@@ -10,15 +10,15 @@ namespace troupe::actors {
 namespace {
 
 error too_many(std::size_t n) {
-  error e = fail(errc::too_many_requests, "Too many requests are waiting for this agent (" + std::to_string(n) + "): try again later");
+  error e = fail(errc::too_many_requests,
+                 "Too many requests are waiting for this agent (" + std::to_string(n) + "): try again later");
   e.extra["retry_after_s"] = 1;
   return e;
 }
 
 } // namespace
 
-// -- the queue -----------------------------------------------------------------------------------------------------
-
+// -- the queue ------------------------------------------------------------------------------------
 void context_runner::submit(turn_order_ptr order, reply<turn_answer> answer) {
   if (queue_.size() >= deps_->limits.max_queue) return answer.deliver(too_many(queue_.size()));
   // What can be refused at once is: an agent that is gone has no queue.
@@ -51,12 +51,14 @@ void context_runner::store_run(const turn_order_ptr& order) {
   };
   auto run = order->run_row.id;
   self_->request(deps_->store, caf::infinite, write{"run.create", std::move(apply)})
-      .then([this, run](done) { run_stored(run); }, [this, run](const caf::error& e) { run_refused(run, from_caf(e)); });
+      .then([this, run](done) { run_stored(run); },
+            [this, run](const caf::error& e) { run_refused(run, from_caf(e)); });
 }
 
 context_runner::job* context_runner::find_job(const run_id& run) {
   if (running_ && running_->work.order && running_->work.order->run_row.id == run) return &running_->work;
-  auto it = std::find_if(queue_.begin(), queue_.end(), [&](auto& j) { return j.order && j.order->run_row.id == run; });
+  auto it = std::find_if(queue_.begin(), queue_.end(),
+                         [&](auto& j) { return j.order && j.order->run_row.id == run; });
   return it == queue_.end() ? nullptr : &*it;
 }
 
@@ -68,7 +70,8 @@ void context_runner::run_stored(const run_id& run) {
   auto& order = *work->order;
   if (order.how != turn::mode::async) {
     open_stream open{run, order.how == turn::mode::background, std::nullopt};
-    if (order.request.include_pings) open.first = stream_frame{turn::ping(run, deps_->env->now(), *deps_->env, std::nullopt)};
+    if (order.request.include_pings)
+      open.first = stream_frame{turn::ping(run, deps_->env->now(), *deps_->env, std::nullopt)};
     self_->send(deps_->streams, std::move(open));
   }
   work->answer.deliver(turn_answer{});
@@ -82,7 +85,8 @@ void context_runner::run_refused(const run_id& run, const error& why) {
     running_.reset();
     return start_next();
   }
-  auto it = std::find_if(queue_.begin(), queue_.end(), [&](auto& j) { return j.order && j.order->run_row.id == run; });
+  auto it = std::find_if(queue_.begin(), queue_.end(),
+                         [&](auto& j) { return j.order && j.order->run_row.id == run; });
   if (it == queue_.end()) return;
   it->answer.deliver(why);
   queue_.erase(it);
@@ -96,10 +100,11 @@ bool context_runner::cancel(const run_id& run) {
   return true;
 }
 
-actor_status context_runner::status() const { return {"agent", queue_.size(), running_ || editing_ ? 1u : 0u, 1}; }
+actor_status context_runner::status() const {
+  return {"agent", queue_.size(), running_ || editing_ ? 1u : 0u, 1};
+}
 
-// -- one after another ---------------------------------------------------------------------------------------------
-
+// -- one after another ----------------------------------------------------------------------------
 void context_runner::start_next() {
   if (running_ || editing_ || queue_.empty()) return;
   auto work = std::move(queue_.front());
@@ -142,12 +147,16 @@ void context_runner::start_turn(job work) {
         snapshot.reset();
         if (!in) return carry_out(turn::finished{std::nullopt, in.error(), {}, false, false});
         if (!is_native_loop(in->self.type)) {
-          auto why = fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) + " cannot be run by this version yet");
+          auto why =
+              fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) +
+                                              " cannot be run by this version yet");
           return carry_out(turn::finished{std::nullopt, why, {}, false, false});
         }
         running_->machine = std::make_unique<turn::native_loop>(std::move(*in), *deps_->env);
       },
-      [&](const error& e) { carry_out(turn::finished{std::nullopt, e, {}, false, false}); });
+      [&](const error& e) {
+        carry_out(turn::finished{std::nullopt, e, {}, false, false});
+      });
   if (!running_ || !running_->machine) return;
   keep_ticking();
   if (running_->work.cancelled) return feed(turn::cancel{});
@@ -179,8 +188,7 @@ void context_runner::feed(turn::event e) {
   if (running_ && epoch == epoch_) running_->handling = false;
 }
 
-// -- deadlines -----------------------------------------------------------------------------------------------------
-
+// -- deadlines ------------------------------------------------------------------------------------
 void context_runner::keep_ticking() {
   if (std::exchange(ticking_, true)) return;
   self_->delayed_send(self_, deps_->limits.tick, tick_atom{});
@@ -193,7 +201,9 @@ void context_runner::tick() {
     spdlog::warn("agent {}: the model did not answer in time", running_->work.order->agent.str());
     auto step = *std::exchange(running_->calling, std::nullopt);
     self_->send(deps_->models, abandon_atom_v, step.value);
-    feed(turn::model_failed{llm_failure(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: The model did not answer in time"), 0, false});
+    feed(turn::model_failed{llm_failure(errc::llm_timeout, "LLMTimeoutError",
+                                        "DEADLINE_EXCEEDED: The model did not answer in time"),
+                            0, false});
   }
   if (running_ || !unfinished_.empty()) keep_ticking();
 }
@@ -203,9 +213,9 @@ void context_runner::retry_unfinished() {
   for (auto& batch : std::exchange(unfinished_, {})) write_step(std::move(batch));
 }
 
-// -- behaviour -----------------------------------------------------------------------------------------------------
-
-agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self, agent_deps_ptr deps) {
+// -- behaviour ------------------------------------------------------------------------------------
+agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
+                                         agent_deps_ptr deps) {
   self->state.runner = std::make_unique<context_runner>(self, std::move(deps));
   auto* runner = self->state.runner.get();
   return {

@@ -12,9 +12,10 @@
 namespace troupe::actors {
 
 struct agent_limits {
-  std::size_t max_queue = 64;                         // turns that may wait; more are refused with 429
-  std::chrono::milliseconds model_timeout{600'000};   // of one call of the model, as the agent's own last resort
-  std::chrono::milliseconds tick{1'000};              // how often a busy context looks at its deadlines
+  std::size_t max_queue = 64; // turns that may wait; more are refused with 429
+  std::chrono::milliseconds model_timeout{
+      600'000};                          // of one call of the model, as the agent's own last resort
+  std::chrono::milliseconds tick{1'000}; // how often a busy context looks at its deadlines
 };
 
 // What the actors of contexts share. Outlives them.
@@ -29,7 +30,7 @@ struct agent_deps {
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;
 
 class context_runner {
- public:
+public:
   context_runner(agent_actor::pointer self, agent_deps_ptr deps) : self_(self), deps_(std::move(deps)) {}
 
   void submit(turn_order_ptr order, reply<turn_answer> answer);
@@ -40,7 +41,7 @@ class context_runner {
   bool idle() const noexcept { return !running_ && queue_.empty() && unfinished_.empty(); }
   actor_status status() const;
 
- private:
+private:
   // One thing in the queue: a turn, or a batch between turns.
   struct job {
     turn_order_ptr order;
@@ -53,10 +54,10 @@ class context_runner {
   struct running_turn {
     job work;
     std::unique_ptr<turn::machine> machine;
-    std::deque<turn::event> events;           // to be handled
+    std::deque<turn::event> events; // to be handled
     bool handling = false;
-    std::vector<turn::stored_message> shown;  // for a blocking answer
-    std::optional<step_id> calling;           // the step whose model call is out
+    std::vector<turn::stored_message> shown; // for a blocking answer
+    std::optional<step_id> calling;          // the step whose model call is out
     std::int64_t call_deadline_ns = 0;
     bool waits_for_store = false;
     std::string zone;
@@ -81,7 +82,10 @@ class context_runner {
 
   void write_step(turn::step_commit batch);
   void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
-  bool streams() const { return running_ && running_->work.order->how != turn::mode::blocking && running_->work.order->how != turn::mode::async; }
+  bool streams() const {
+    return running_ && running_->work.order->how != turn::mode::blocking &&
+           running_->work.order->how != turn::mode::async;
+  }
   void retry_unfinished();
   void keep_ticking();
 
@@ -90,7 +94,7 @@ class context_runner {
   std::deque<job> queue_;
   std::optional<running_turn> running_;
   bool editing_ = false;
-  std::uint64_t epoch_ = 0;  // of the running turn: answers to an older one are dropped
+  std::uint64_t epoch_ = 0; // of the running turn: answers to an older one are dropped
   bool ticking_ = false;
   std::vector<turn::step_commit> unfinished_; // ends of runs that could not be stored; tried again
 };
@@ -101,6 +105,7 @@ struct agent_state {
   std::unique_ptr<context_runner> runner;
 };
 
-agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self, agent_deps_ptr deps);
+agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
+                                         agent_deps_ptr deps);
 
 } // namespace troupe::actors

@@ -12,8 +12,7 @@ void context_runner::carry_out(turn::effect e) {
   std::visit([this](auto&& x) { carry_out(std::forward<decltype(x)>(x)); }, std::move(e));
 }
 
-// -- the model -----------------------------------------------------------------------------------------------------
-
+// -- the model ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::call_model e) {
   auto call = std::make_shared<model_call>();
   call->config = e.request.config;
@@ -24,7 +23,9 @@ void context_runner::carry_out(turn::call_model e) {
   auto step = call->chunks.step;
   running_->calling = step;
   running_->call_deadline_ns = deps_->env->monotonic_ns() + deps_->limits.model_timeout.count() * 1'000'000;
-  auto current = [this, epoch = epoch_, step] { return epoch == epoch_ && running_ && running_->calling == step; };
+  auto current = [this, epoch = epoch_, step] {
+    return epoch == epoch_ && running_ && running_->calling == step;
+  };
   self_->request(deps_->models, caf::infinite, model_call_ptr(std::move(call)))
       .then(
           [this, current](const model_result_ptr& r) {
@@ -47,8 +48,7 @@ void context_runner::carry_out(turn::abandon_model) {
   running_->calling.reset();
 }
 
-// -- tools ---------------------------------------------------------------------------------------------------------
-
+// -- tools ----------------------------------------------------------------------------------------
 // The built-in tools run here, on fresh copies of the blocks: what REST or another agent wrote since the turn began is
 // what they work on.
 void context_runner::carry_out(turn::run_tools e) {
@@ -59,23 +59,27 @@ void context_runner::carry_out(turn::run_tools e) {
   turn::tools_finished done_event;
   if (!self_record) {
     for (auto& call : e.calls)
-      done_event.outcomes.push_back({call.call.id, tools::failed(call.call.name, tools::value_error("the agent is gone"))});
+      done_event.outcomes.push_back(
+          {call.call.id, tools::failed(call.call.name, tools::value_error("the agent is gone"))});
     return feed(std::move(done_event));
   }
   tools::memory memory(storage::blocks_of_context(*snapshot, *self_record, order.conversation));
   auto search = [&](const tools::search_query& q) {
-    return storage::search_history(*snapshot, order.agent, q.text, q.roles, q.start, q.end, static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
+    return storage::search_history(*snapshot, order.agent, q.text, q.roles, q.start, q.end,
+                                   static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
   };
   tools::tool_context context{*self_record, memory, *deps_->env, search};
   auto attached = storage::tools_of(*snapshot, *self_record);
   for (auto& call : e.calls) {
-    auto it = std::find_if(attached.begin(), attached.end(), [&](auto& t) { return t.name == call.call.name; });
+    auto it =
+        std::find_if(attached.begin(), attached.end(), [&](auto& t) { return t.name == call.call.name; });
     tools::tool_result r;
     if (it == attached.end())
       r = tools::failed(call.call.name, tools::value_error("Tool not found"));
     else if (!tools::is_core_tool(*it))
-      r = tools::failed(call.call.name, {"NotImplementedError", "tools of type " + std::string(json::enum_text(it->tool_type_)) +
-                                                                     " cannot be run by this version yet"});
+      r = tools::failed(call.call.name, {"NotImplementedError",
+                                         "tools of type " + std::string(json::enum_text(it->tool_type_)) +
+                                             " cannot be run by this version yet"});
     else
       r = tools::run_core_tool(call.call.name, call.arguments, context);
     done_event.outcomes.push_back({call.call.id, std::move(r)});
@@ -86,11 +90,12 @@ void context_runner::carry_out(turn::run_tools e) {
   feed(std::move(done_event));
 }
 
-// -- the store -----------------------------------------------------------------------------------------------------
-
+// -- the store ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::commit e) {
   auto batch = std::make_shared<turn::step_commit>(std::move(e.batch));
-  auto apply = [batch, env = deps_->env](storage::transaction& t) { return storage::apply_step(t, *batch, *env); };
+  auto apply = [batch, env = deps_->env](storage::transaction& t) {
+    return storage::apply_step(t, *batch, *env);
+  };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
@@ -117,17 +122,21 @@ void context_runner::carry_out(turn::commit e) {
 // Stores the end of a run outside of any turn; kept and tried again where the disk is still full.
 void context_runner::write_step(turn::step_commit step) {
   auto batch = std::make_shared<turn::step_commit>(std::move(step));
-  auto apply = [batch, env = deps_->env](storage::transaction& t) { return storage::apply_step(t, *batch, *env); };
-  self_->request(deps_->store, caf::infinite, write{"run.end", std::move(apply)}).then([](done) {}, [this, batch](const caf::error& why) {
-    auto e = from_caf(why);
-    if (e.code != errc::storage_full && e.code != errc::unavailable) return; // gone, or ended already
-    unfinished_.push_back(*batch);
-    keep_ticking();
-  });
+  auto apply = [batch, env = deps_->env](storage::transaction& t) {
+    return storage::apply_step(t, *batch, *env);
+  };
+  self_->request(deps_->store, caf::infinite, write{"run.end", std::move(apply)})
+      .then([](done) {},
+            [this, batch](const caf::error& why) {
+              auto e = from_caf(why);
+              if (e.code != errc::storage_full && e.code != errc::unavailable)
+                return; // gone, or ended already
+              unfinished_.push_back(*batch);
+              keep_ticking();
+            });
 }
 
-// -- the client ----------------------------------------------------------------------------------------------------
-
+// -- the client -----------------------------------------------------------------------------------
 void context_runner::publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last) {
   publish p{run, {}, last};
   for (auto& f : frames) p.frames.push_back({std::move(f.data), f.is_error});
@@ -149,26 +158,32 @@ void context_runner::carry_out(turn::finished e) {
   running_.reset();
   ++epoch_;
   auto& order = *turn_done.work.order;
-  if (!e.durable && e.failure && e.failure->code != errc::storage_full && e.failure->code != errc::unavailable && e.failure->code != errc::cancelled) {
+  if (!e.durable && e.failure && e.failure->code != errc::storage_full &&
+      e.failure->code != errc::unavailable && e.failure->code != errc::cancelled) {
     // The turn broke before it could end its own run.
     turn::step_commit end;
     end.agent = order.agent;
     end.conversation = order.conversation;
     end.run = order.run_row.id;
-    end.end = turn::run_end{run_status::failed, order.how == turn::mode::blocking ? std::nullopt : std::optional(stop_reason::error), {}};
+    end.end =
+        turn::run_end{run_status::failed,
+                      order.how == turn::mode::blocking ? std::nullopt : std::optional(stop_reason::error),
+                      {}};
     end.end->metadata["error"] = boost::json::string(e.failure->message);
     write_step(std::move(end));
   }
   bool is_stream = order.how == turn::mode::stream || order.how == turn::mode::background;
   if (is_stream) {
-    publish_frames(order.run_row.id, turn::closing_frames(e, order.run_row.id, order.how, e.visible, order.tokens), true);
+    publish_frames(order.run_row.id,
+                   turn::closing_frames(e, order.run_row.id, order.how, e.visible, order.tokens), true);
     // Refused before its run was durable; otherwise the client has been answered by now.
     if (!turn_done.work.accepted && e.failure) turn_done.work.answer.deliver(*e.failure);
   } else if (order.how == turn::mode::blocking) {
     if (e.failure)
       turn_done.work.answer.deliver(*e.failure);
     else
-      turn_done.work.answer.deliver(turn_answer{turn::response_body(turn_done.shown, e, order.request.include_return_message_types)});
+      turn_done.work.answer.deliver(
+          turn_answer{turn::response_body(turn_done.shown, e, order.request.include_return_message_types)});
   }
   start_next();
 }

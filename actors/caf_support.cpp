@@ -9,13 +9,15 @@ const caf::atom_value category = caf::atom("troupe");
 } // namespace
 
 caf::error to_caf(const error& e) {
-  return caf::error(static_cast<std::uint8_t>(e.code), category, caf::make_message(e.message, json::print(json::value(e.extra))));
+  return caf::error(static_cast<std::uint8_t>(e.code), category,
+                    caf::make_message(e.message, json::print(json::value(e.extra))));
 }
 
 error from_caf(const caf::error& e) {
   if (e.category() == category && e.context().match_elements<std::string, std::string>()) {
     error out{static_cast<errc>(e.code()), e.context().get_as<std::string>(0), {}};
-    if (auto extra = json::try_parse(e.context().get_as<std::string>(1)); extra && extra->is_object()) out.extra = extra->get_object();
+    if (auto extra = json::try_parse(e.context().get_as<std::string>(1)); extra && extra->is_object())
+      out.extra = extra->get_object();
     return out;
   }
   auto text = caf::to_string(e);

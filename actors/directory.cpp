@@ -20,11 +20,13 @@ void context_directory::submit(const turn_order_ptr& order, caf::typed_response_
   with_context(context, [order, answer](const agent_actor& a) mutable { answer.delegate(a, order); });
 }
 
-void context_directory::edit(const uuid& context, const exclusive_edit& e, caf::typed_response_promise<done> answer) {
+void context_directory::edit(const uuid& context, const exclusive_edit& e,
+                             caf::typed_response_promise<done> answer) {
   with_context(context, [e, answer](const agent_actor& a) mutable { answer.delegate(a, e); });
 }
 
-void context_directory::cancel(const uuid& context, const uuid& run, caf::typed_response_promise<bool> answer) {
+void context_directory::cancel(const uuid& context, const uuid& run,
+                               caf::typed_response_promise<bool> answer) {
   auto it = contexts_.find(context);
   if (it == contexts_.end() || it->second.retiring) { // nothing runs where nobody is active
     answer.deliver(false);
@@ -66,7 +68,8 @@ void context_directory::stop() {
   contexts_.clear();
 }
 
-directory_actor::behavior_type directory(directory_actor::stateful_pointer<directory_state> self, agent_deps_ptr deps, directory_limits limits) {
+directory_actor::behavior_type directory(directory_actor::stateful_pointer<directory_state> self,
+                                         agent_deps_ptr deps, directory_limits limits) {
   self->state.contexts = std::make_unique<context_directory>(self, std::move(deps), limits);
   auto* contexts = self->state.contexts.get();
   self->delayed_send(self, limits.tick, tick_atom{});
@@ -94,7 +97,9 @@ directory_actor::behavior_type directory(directory_actor::stateful_pointer<direc
         contexts->stop();
         self->quit();
       },
-      [=](status_atom) { return actor_status{"directory", 0, 0, contexts->resident()}; },
+      [=](status_atom) {
+        return actor_status{"directory", 0, 0, contexts->resident()};
+      },
   };
 }
 

@@ -15,7 +15,7 @@ struct directory_limits {
 };
 
 class context_directory {
- public:
+public:
   context_directory(directory_actor::pointer self, agent_deps_ptr deps, directory_limits limits)
       : self_(self), deps_(std::move(deps)), limits_(limits) {}
 
@@ -26,7 +26,7 @@ class context_directory {
   void stop();
   std::size_t resident() const noexcept { return contexts_.size(); }
 
- private:
+private:
   struct entry {
     agent_actor handle;
     std::int64_t last_used_ns = 0;
@@ -50,6 +50,7 @@ struct directory_state {
   std::unique_ptr<context_directory> contexts;
 };
 
-directory_actor::behavior_type directory(directory_actor::stateful_pointer<directory_state> self, agent_deps_ptr deps, directory_limits limits);
+directory_actor::behavior_type directory(directory_actor::stateful_pointer<directory_state> self,
+                                         agent_deps_ptr deps, directory_limits limits);
 
 } // namespace troupe::actors

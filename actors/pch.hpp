@@ -4,5 +4,4 @@
 #include "core/pch.hpp"
 
 #include <caf/all.hpp>
-
 #include <spdlog/spdlog.h>

@@ -2,7 +2,8 @@
 
 namespace troupe::actors {
 
-query_actor::behavior_type query_worker(query_actor::stateful_pointer<query_state>, std::shared_ptr<storage::database> db) {
+query_actor::behavior_type query_worker(query_actor::stateful_pointer<query_state>,
+                                        std::shared_ptr<storage::database> db) {
   return {
       [=](const query& q) -> caf::result<std::string> {
         caf::result<std::string> out{caf::error{}};

@@ -11,6 +11,7 @@ struct query_state {
   static inline const char* name = "query";
 };
 
-query_actor::behavior_type query_worker(query_actor::stateful_pointer<query_state> self, std::shared_ptr<storage::database> db);
+query_actor::behavior_type query_worker(query_actor::stateful_pointer<query_state> self,
+                                        std::shared_ptr<storage::database> db);
 
 } // namespace troupe::actors

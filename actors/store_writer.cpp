@@ -9,8 +9,9 @@ void commit_all(store_writer_state& state, storage::database& db) {
   auto kept = std::exchange(state.kept, {});
   auto promises = std::exchange(state.promises, {});
   std::vector<result<void>> results;
-  guarded("store.commit", [&] { results = db.commit(batches); },
-          [&](const error& e) { results.assign(batches.size(), result<void>(e)); });
+  guarded(
+      "store.commit", [&] { results = db.commit(batches); },
+      [&](const error& e) { results.assign(batches.size(), result<void>(e)); });
   for (std::size_t i = 0; i < promises.size(); ++i) {
     if (results[i])
       promises[i].deliver(done{});
@@ -21,7 +22,8 @@ void commit_all(store_writer_state& state, storage::database& db) {
 
 } // namespace
 
-store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self, std::shared_ptr<storage::database> db) {
+store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
+                                        std::shared_ptr<storage::database> db) {
   return {
       [=](const write& w) -> caf::typed_response_promise<done> {
         auto promise = self->make_response_promise<done>();
@@ -41,7 +43,9 @@ store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writ
         self->state.flush_pending = false;
         if (!self->state.batches.empty()) commit_all(self->state, *db);
       },
-      [=](status_atom) { return actor_status{"store", self->state.batches.size(), 0, 1}; },
+      [=](status_atom) {
+        return actor_status{"store", self->state.batches.size(), 0, 1};
+      },
   };
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // Prints the events of a stream as they come: thoughts in brackets, calls by name, the answer plain.
 class printer {
- public:
+public:
   explicit printer(std::ostream& out) : out_(out) {}
 
   void event(std::string_view data) {
@@ -35,7 +35,7 @@ class printer {
   }
   void end() { leave(); }
 
- private:
+private:
   enum mode { none, answer, thought };
 
   void text(mode m, std::string_view piece) {
@@ -67,13 +67,14 @@ class printer {
 };
 
 class session {
- public:
+public:
   session(const chat_options& o, std::ostream& out) : o_(o), out_(out), client_(net::make_http_client(io_)) {}
 
   // One request to its end.
   result<json::value> ask(std::string method, const std::string& path, std::string body = {}) {
     std::optional<result<json::value>> answer;
-    client_->start(request(std::move(method), path, std::move(body)), nullptr, [&](auto a) { answer = read(a); });
+    client_->start(request(std::move(method), path, std::move(body)), nullptr,
+                   [&](auto a) { answer = read(a); });
     io_.restart();
     io_.run();
     return answer ? std::move(*answer) : result<json::value>(fail(errc::unavailable, "no answer"));
@@ -89,11 +90,13 @@ class session {
     sse_splitter events;
     std::optional<result<json::value>> failed;
     auto on_event = [&](std::string_view, std::string_view data) { shown.event(data); };
-    client_->start(request("POST", "/v1/agents/" + agent + "/messages/stream", json::print(json::value(std::move(body)))),
-                   [&](std::string_view bytes) { events.feed(bytes, on_event); },
-                   [&](auto a) {
-                     if (!a || a->status != 200) failed = read(a);
-                   });
+    client_->start(
+        request("POST", "/v1/agents/" + agent + "/messages/stream",
+                json::print(json::value(std::move(body)))),
+        [&](std::string_view bytes) { events.feed(bytes, on_event); },
+        [&](auto a) {
+          if (!a || a->status != 200) failed = read(a);
+        });
     io_.restart();
     io_.run();
     events.finish(on_event);
@@ -102,7 +105,7 @@ class session {
     return {};
   }
 
- private:
+private:
   net::client_request request(std::string method, const std::string& path, std::string body) const {
     net::client_request q;
     q.method = std::move(method);
@@ -114,10 +117,16 @@ class session {
   }
 
   result<json::value> read(const boost::system::result<net::client_answer, net::client_failure>& a) const {
-    if (!a) return fail(errc::unavailable, "no server answers at " + o_.url + ": start one with `troupe serve` (" + a.error().message + ")");
+    if (!a)
+      return fail(errc::unavailable, "no server answers at " + o_.url + ": start one with `troupe serve` (" +
+                                         a.error().message + ")");
     auto v = json::try_parse(a->body);
-    if (a->status == 401) return fail(errc::unauthorized, "the server asks for a password: give it with --password or LETTA_SERVER_PASSWORD");
-    if (a->status >= 400) return fail(errc::invalid_argument, "the server refused (" + std::to_string(a->status) + "): " + (v ? json::print(*v) : a->body));
+    if (a->status == 401)
+      return fail(errc::unauthorized,
+                  "the server asks for a password: give it with --password or LETTA_SERVER_PASSWORD");
+    if (a->status >= 400)
+      return fail(errc::invalid_argument, "the server refused (" + std::to_string(a->status) +
+                                              "): " + (v ? json::print(*v) : a->body));
     if (!v) return fail(errc::unavailable, o_.url + " is no server of this API");
     return std::move(*v);
   }
@@ -133,7 +142,8 @@ struct partner {
 };
 
 partner partner_of(const json::value& agent) {
-  return {std::string(json::string_or(agent, "id")), std::string(json::string_or(agent, "name")), std::string(json::string_or(agent, "model"))};
+  return {std::string(json::string_or(agent, "id")), std::string(json::string_or(agent, "name")),
+          std::string(json::string_or(agent, "model"))};
 }
 
 result<partner> create_partner(session& s, const chat_options& o) {
@@ -142,7 +152,8 @@ result<partner> create_partner(session& s, const chat_options& o) {
     auto models = s.ask("GET", "/v1/models/");
     if (!models) return models.error();
     for (auto& m : models->is_array() ? models->get_array() : json::array{})
-      if (auto handle = json::string_or(m, "handle"); model.empty() && handle != "letta/letta-free") model = handle;
+      if (auto handle = json::string_or(m, "handle"); model.empty() && handle != "letta/letta-free")
+        model = handle;
     if (model.empty()) return fail(errc::not_found, "the server has no models: configure a provider");
   }
   json::object human, persona, body;
@@ -178,7 +189,8 @@ result<void> chat(const chat_options& options, std::istream& in, std::ostream& o
   auto partner = find_partner(s, options);
   if (!partner) return partner.error();
   if (!options.message.empty()) return s.send(partner->id, options.message);
-  out << partner->name << " (" << partner->model << ", " << partner->id << "). An empty line or Ctrl-D ends." << std::endl;
+  out << partner->name << " (" << partner->model << ", " << partner->id << "). An empty line or Ctrl-D ends."
+      << std::endl;
   for (std::string line; out << "\n> " << std::flush && std::getline(in, line) && !line.empty();)
     if (auto sent = s.send(partner->id, line); !sent) return sent.error();
   out << std::endl;

@@ -36,12 +36,16 @@ std::string url_of(const config& c, std::uint16_t port) {
 // What a newcomer can paste into another terminal.
 void print_example(const std::string& url, const std::string& password) {
   auto key = password.empty() ? std::string() : " -H 'Authorization: Bearer " + password + "'";
-  std::cout << "\nTry in another terminal:\n\n"
-            << "  AGENT=$(curl -s" << key << " " << url << "/v1/agents/ -d '{\"model\": \"rehearsal/default\", \"memory_blocks\": [{\"label\": \"human\", \"value\": \"\"}]}'"
-            << " | grep -o 'agent-[0-9a-f-]*' | head -1)\n"
-            << "  curl -sN" << key << " " << url << "/v1/agents/$AGENT/messages/stream -d '{\"input\": \"My name is Ada.\", \"stream_tokens\": true}'\n"
-            << "  curl -s" << key << " " << url << "/v1/agents/$AGENT/core-memory/blocks/human\n"
-            << std::endl;
+  std::cout
+      << "\nTry in another terminal:\n\n"
+      << "  AGENT=$(curl -s" << key << " " << url
+      << "/v1/agents/ -d '{\"model\": \"rehearsal/default\", \"memory_blocks\": [{\"label\": \"human\", "
+         "\"value\": \"\"}]}'"
+      << " | grep -o 'agent-[0-9a-f-]*' | head -1)\n"
+      << "  curl -sN" << key << " " << url
+      << "/v1/agents/$AGENT/messages/stream -d '{\"input\": \"My name is Ada.\", \"stream_tokens\": true}'\n"
+      << "  curl -s" << key << " " << url << "/v1/agents/$AGENT/core-memory/blocks/human\n"
+      << std::endl;
 }
 
 int serve(config c) {
@@ -51,7 +55,8 @@ int serve(config c) {
   auto h = open_house(c, std::make_shared<system_environment>());
   if (!h) return failed(h.error());
   auto url = url_of(c, (*h)->port());
-  std::cout << "Troupe " << TROUPE_VERSION << " listens on " << url << ", data in " << c.data.string() << std::endl;
+  std::cout << "Troupe " << TROUPE_VERSION << " listens on " << url << ", data in " << c.data.string()
+            << std::endl;
   if (c.secure && c.password.empty()) std::cout << "Password: " << (*h)->password() << std::endl;
   auto password = c.secure ? (*h)->password() : std::string();
   (*h)->run([url, password](const std::string& models) {
@@ -74,11 +79,14 @@ int check(const std::filesystem::path& data) {
   if (!db) return failed(db.error());
   try {
     auto r = storage::check(*(*db)->snapshot());
-    std::cout << r.agents << " agents, " << r.blocks << " blocks, " << r.tools << " tools, " << r.messages << " messages, " << r.runs << " runs, " << r.steps
-              << " steps, " << r.conversations << " conversations" << std::endl;
+    std::cout << r.agents << " agents, " << r.blocks << " blocks, " << r.tools << " tools, " << r.messages
+              << " messages, " << r.runs << " runs, " << r.steps << " steps, " << r.conversations
+              << " conversations" << std::endl;
     for (auto& p : r.problems) std::cout << "  " << p << std::endl;
     if (r.problems.empty()) return 0;
-    return failed(fail(errc::unavailable, std::to_string(r.problems.size()) + " problems: restore a backup, or move the folder away to begin anew"));
+    return failed(
+        fail(errc::unavailable, std::to_string(r.problems.size()) +
+                                    " problems: restore a backup, or move the folder away to begin anew"));
   } catch (const std::exception& e) {
     return failed(fail(errc::unavailable, std::string("the store is damaged: ") + e.what()));
   }
@@ -104,7 +112,8 @@ int run_command_line(int argc, char** argv) {
   serving->set_config("--config", "", "file with these options, one a line: port = 8283");
 
   chat_options talk;
-  auto* chatting = app.add_subcommand("chat", "talk to an agent of a running server; creates one if there is none");
+  auto* chatting =
+      app.add_subcommand("chat", "talk to an agent of a running server; creates one if there is none");
   chatting->add_option("--url", talk.url, "the server")->envname("LETTA_BASE_URL")->capture_default_str();
   chatting->add_option("--password", talk.password, "its password")->envname("LETTA_SERVER_PASSWORD");
   chatting->add_option("--agent", talk.agent, "id or name (default: the newest)");

@@ -10,29 +10,74 @@ namespace troupe::runtime {
 
 void add_options(CLI::App& s, config& c) {
   s.add_option("--host", c.http.host, "address to listen on")->envname("TROUPE_HOST")->capture_default_str();
-  s.add_option("--port", c.http.port, "port to listen on; 0: any free one")->envname("TROUPE_PORT")->capture_default_str();
-  s.add_option("--data", c.data, "folder that everything is kept in (default: ~/.troupe)")->envname("TROUPE_DATA");
-  s.add_option("--tls-certificate", c.http.tls_certificate, "PEM file; with it the server speaks TLS")->envname("TROUPE_TLS_CERTIFICATE");
+  s.add_option("--port", c.http.port, "port to listen on; 0: any free one")
+      ->envname("TROUPE_PORT")
+      ->capture_default_str();
+  s.add_option("--data", c.data, "folder that everything is kept in (default: ~/.troupe)")
+      ->envname("TROUPE_DATA");
+  s.add_option("--tls-certificate", c.http.tls_certificate, "PEM file; with it the server speaks TLS")
+      ->envname("TROUPE_TLS_CERTIFICATE");
   s.add_option("--tls-key", c.http.tls_key, "PEM file of its key")->envname("TROUPE_TLS_KEY");
   s.add_flag("--secure", c.secure, "ask every request for the password")->envname("LETTA_SERVER_SECURE");
-  s.add_option("--password", c.password, "the password (better in the environment; a random one is printed where none is set)")->envname("LETTA_SERVER_PASSWORD");
-  s.add_option("--cors-origin", c.origins, "origin of web pages that may call (more than one: repeat)")->envname("TROUPE_CORS_ORIGINS")->delimiter(',');
-  s.add_option("--workers", c.workers, "threads for agents and long reads")->envname("TROUPE_WORKERS")->check(CLI::Range(1, 64))->capture_default_str();
-  s.add_option("--queue", c.queue, "turns that may wait for one agent")->envname("TROUPE_QUEUE")->check(CLI::Range(1, 100'000))->capture_default_str();
-  s.add_option("--idle", c.idle_s, "seconds before an idle agent leaves memory")->envname("TROUPE_IDLE")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  s.add_option("--model-timeout", c.model_timeout_s, "seconds for one call of a model")->envname("TROUPE_MODEL_TIMEOUT")->check(CLI::Range(1, 86'400))->capture_default_str();
-  s.add_option("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops")->envname("TROUPE_STOP_TIMEOUT")->check(CLI::Range(0, 3'600))->capture_default_str();
-  s.add_option("--max-body", c.max_body_mib, "MiB of a request's body")->envname("TROUPE_MAX_BODY")->check(CLI::Range(1, 1'024))->capture_default_str();
-  s.add_option("--max-connections", c.http.max_connections, "connections at the same time")->envname("TROUPE_MAX_CONNECTIONS")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  s.add_option("--max-context-window", c.max_context_window, "tokens of agents that do not ask for more")->envname("GLOBAL_MAX_CONTEXT_WINDOW_LIMIT")->capture_default_str();
-  s.add_option("--default-model", c.default_model, "handle for agents that name no model")->envname("LETTA_DEFAULT_LLM_HANDLE");
-  s.add_option("--default-embedding", c.default_embedding, "handle for agents that name no embedding")->envname("LETTA_DEFAULT_EMBEDDING_HANDLE");
-  s.add_option("--provider", c.providers, "NAME=URL of an OpenAI-compatible endpoint; its key is NAME_API_KEY (repeat)")->envname("TROUPE_PROVIDERS")->delimiter(',');
-  s.add_option("--gateway", c.gateway_url, "OpenAI-compatible endpoint that takes every handle")->envname("TROUPE_GATEWAY_URL");
-  s.add_option("--gateway-key", c.gateway_key, "its key (better in the environment)")->envname("TROUPE_GATEWAY_KEY");
-  s.add_option("--rehearsal", c.rehearsals, "file of a rehearsal script: a model named rehearsal/<file name> (repeat)")->envname("TROUPE_REHEARSALS")->delimiter(',');
-  s.add_flag("--list-rehearsals", c.list_rehearsals, "list the built-in models beside real ones")->envname("TROUPE_LIST_REHEARSALS");
-  s.add_option("--log-level", c.log_level, "debug, info, warning, error")->envname("TROUPE_LOG_LEVEL")->check(CLI::IsMember({"debug", "info", "warning", "error"}))->capture_default_str();
+  s.add_option("--password", c.password,
+               "the password (better in the environment; a random one is printed where none is set)")
+      ->envname("LETTA_SERVER_PASSWORD");
+  s.add_option("--cors-origin", c.origins, "origin of web pages that may call (more than one: repeat)")
+      ->envname("TROUPE_CORS_ORIGINS")
+      ->delimiter(',');
+  s.add_option("--workers", c.workers, "threads for agents and long reads")
+      ->envname("TROUPE_WORKERS")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  s.add_option("--queue", c.queue, "turns that may wait for one agent")
+      ->envname("TROUPE_QUEUE")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  s.add_option("--idle", c.idle_s, "seconds before an idle agent leaves memory")
+      ->envname("TROUPE_IDLE")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  s.add_option("--model-timeout", c.model_timeout_s, "seconds for one call of a model")
+      ->envname("TROUPE_MODEL_TIMEOUT")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  s.add_option("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops")
+      ->envname("TROUPE_STOP_TIMEOUT")
+      ->check(CLI::Range(0, 3'600))
+      ->capture_default_str();
+  s.add_option("--max-body", c.max_body_mib, "MiB of a request's body")
+      ->envname("TROUPE_MAX_BODY")
+      ->check(CLI::Range(1, 1'024))
+      ->capture_default_str();
+  s.add_option("--max-connections", c.http.max_connections, "connections at the same time")
+      ->envname("TROUPE_MAX_CONNECTIONS")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  s.add_option("--max-context-window", c.max_context_window, "tokens of agents that do not ask for more")
+      ->envname("GLOBAL_MAX_CONTEXT_WINDOW_LIMIT")
+      ->capture_default_str();
+  s.add_option("--default-model", c.default_model, "handle for agents that name no model")
+      ->envname("LETTA_DEFAULT_LLM_HANDLE");
+  s.add_option("--default-embedding", c.default_embedding, "handle for agents that name no embedding")
+      ->envname("LETTA_DEFAULT_EMBEDDING_HANDLE");
+  s.add_option("--provider", c.providers,
+               "NAME=URL of an OpenAI-compatible endpoint; its key is NAME_API_KEY (repeat)")
+      ->envname("TROUPE_PROVIDERS")
+      ->delimiter(',');
+  s.add_option("--gateway", c.gateway_url, "OpenAI-compatible endpoint that takes every handle")
+      ->envname("TROUPE_GATEWAY_URL");
+  s.add_option("--gateway-key", c.gateway_key, "its key (better in the environment)")
+      ->envname("TROUPE_GATEWAY_KEY");
+  s.add_option("--rehearsal", c.rehearsals,
+               "file of a rehearsal script: a model named rehearsal/<file name> (repeat)")
+      ->envname("TROUPE_REHEARSALS")
+      ->delimiter(',');
+  s.add_flag("--list-rehearsals", c.list_rehearsals, "list the built-in models beside real ones")
+      ->envname("TROUPE_LIST_REHEARSALS");
+  s.add_option("--log-level", c.log_level, "debug, info, warning, error")
+      ->envname("TROUPE_LOG_LEVEL")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->capture_default_str();
 }
 
 std::filesystem::path default_data() {
@@ -76,10 +121,15 @@ result<net::provider> named(const std::string& text, const variables& v) {
   auto equals = text.find('=');
   auto name = text.substr(0, equals);
   if (equals == std::string::npos || name.empty() || text.find("://", equals) == std::string::npos)
-    return fail(errc::unprocessable, "--provider " + text + ": write NAME=URL, as in --provider lab=http://10.0.0.5:8000/v1");
+    return fail(errc::unprocessable,
+                "--provider " + text + ": write NAME=URL, as in --provider lab=http://10.0.0.5:8000/v1");
   std::string variable;
-  for (char ch : name) variable.push_back(std::isalnum(static_cast<unsigned char>(ch)) ? static_cast<char>(std::toupper(static_cast<unsigned char>(ch))) : '_');
-  return compatible(name, without_slash(text.substr(equals + 1)), v((variable + "_API_KEY").c_str()).value_or(""));
+  for (char ch : name)
+    variable.push_back(std::isalnum(static_cast<unsigned char>(ch))
+                           ? static_cast<char>(std::toupper(static_cast<unsigned char>(ch)))
+                           : '_');
+  return compatible(name, without_slash(text.substr(equals + 1)),
+                    v((variable + "_API_KEY").c_str()).value_or(""));
 }
 
 } // namespace
@@ -105,7 +155,8 @@ result<std::vector<net::provider>> providers_of(const config& c, const variables
     out.push_back(std::move(p));
   }
   if (auto url = v("LMSTUDIO_BASE_URL")) out.push_back(compatible("lmstudio_openai", with_version(*url), {}));
-  if (auto url = v("LLAMACPP_BASE_URL")) out.push_back(compatible("llamacpp", with_version(*url), v("LLAMACPP_API_KEY").value_or("")));
+  if (auto url = v("LLAMACPP_BASE_URL"))
+    out.push_back(compatible("llamacpp", with_version(*url), v("LLAMACPP_API_KEY").value_or("")));
   for (auto& text : c.providers) {
     auto p = named(text, v);
     if (!p) return p.error();

@@ -18,11 +18,11 @@ namespace troupe::runtime {
 struct config {
   net::http::server_options http;
   std::filesystem::path data;
-  std::size_t workers = 2;             // threads for agents and long reads
-  std::size_t queue = 64;              // turns that may wait for one agent
-  std::int64_t idle_s = 60;            // before an idle agent leaves memory
-  std::int64_t model_timeout_s = 600;  // of one call of a model
-  std::int64_t stop_s = 10;            // for requests at work when the server is asked to stop
+  std::size_t workers = 2;            // threads for agents and long reads
+  std::size_t queue = 64;             // turns that may wait for one agent
+  std::int64_t idle_s = 60;           // before an idle agent leaves memory
+  std::int64_t model_timeout_s = 600; // of one call of a model
+  std::int64_t stop_s = 10;           // for requests at work when the server is asked to stop
   std::int64_t max_body_mib = 32;
   std::int64_t max_context_window = 128'000;
   bool secure = false;
@@ -30,7 +30,7 @@ struct config {
   std::vector<std::string> origins;
   std::vector<std::string> rehearsals; // files of scripts
   bool list_rehearsals = false;
-  std::vector<std::string> providers;  // name=url
+  std::vector<std::string> providers; // name=url
   std::string gateway_url, gateway_key;
   std::string default_model, default_embedding;
   std::string log_level = "info";

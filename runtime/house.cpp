@@ -45,7 +45,8 @@ result<std::vector<std::shared_ptr<const rehearsal::script>>> read_scripts(const
     out.emplace_back(std::move(*script));
     return {};
   };
-  if (auto done = add(embedded("rehearsals/default.json"), "default", "the default script"); !done) return done.error();
+  if (auto done = add(embedded("rehearsals/default.json"), "default", "the default script"); !done)
+    return done.error();
   for (auto& file : c.rehearsals) {
     std::ifstream in(file, std::ios::binary);
     if (!in) return fail(errc::unprocessable, "the rehearsal " + file + " cannot be read");
@@ -63,10 +64,15 @@ caf::actor_system_config& configure(caf::actor_system_config& cfg, const config&
 }
 
 class house_impl final : public house {
- public:
+public:
   house_impl(const config& c, std::shared_ptr<environment> env, std::shared_ptr<storage::database> db)
-      : config_(c), env_(std::move(env)), db_(std::move(db)), system_(configure(actors_config_, c)),
-        host_(system_, [this](std::function<void()> task) { asio::post(io_, std::move(task)); }), signals_(io_, SIGINT, SIGTERM), housekeeping_(io_) {}
+      : config_(c),
+        env_(std::move(env)),
+        db_(std::move(db)),
+        system_(configure(actors_config_, c)),
+        host_(system_, [this](std::function<void()> task) { asio::post(io_, std::move(task)); }),
+        signals_(io_, SIGINT, SIGTERM),
+        housekeeping_(io_) {}
 
   ~house_impl() override { end_actors(); }
 
@@ -79,7 +85,8 @@ class house_impl final : public house {
     net::registry_options options;
     options.max_context_window = config_.max_context_window;
     options.always_list_rehearsal = config_.list_rehearsals;
-    registry_ = std::make_shared<net::registry>(io_, *client_, *env_, std::move(*providers), std::move(*scripts), options);
+    registry_ = std::make_shared<net::registry>(io_, *client_, *env_, std::move(*providers),
+                                                std::move(*scripts), options);
     streams_ = std::make_shared<net::run_streams>(io_, *env_, net::stream_limits{});
     start_actors();
     fill_services();
@@ -102,7 +109,7 @@ class house_impl final : public house {
     spdlog::info("stopped");
   }
 
- private:
+private:
   void start_actors() {
     store_ = system_.spawn<caf::detached>(actors::store_writer, db_);
     streams_actor_ = net::spawn_streams(system_, &host_, streams_);
@@ -119,7 +126,8 @@ class house_impl final : public house {
     actors::directory_limits limits;
     limits.idle = std::chrono::seconds(config_.idle_s);
     directory_ = system_.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), limits);
-    for (std::size_t i = 0; i < config_.workers; ++i) queries_.push_back(system_.spawn(actors::query_worker, db_));
+    for (std::size_t i = 0; i < config_.workers; ++i)
+      queries_.push_back(system_.spawn(actors::query_worker, db_));
     front_ = system_.spawn<net::front>(&host_);
   }
 
@@ -139,7 +147,8 @@ class house_impl final : public house {
     s.options.default_model = config_.default_model;
     s.options.default_embedding = config_.default_embedding;
     if (!config_.origins.empty()) s.options.origins = config_.origins;
-    if (config_.secure) s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
+    if (config_.secure)
+      s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
   }
 
   net::awaitable<void> learn_models(std::function<void(const std::string&)> ready) {
@@ -154,7 +163,8 @@ class house_impl final : public house {
       auto [ec] = co_await housekeeping_.async_wait(asio::as_tuple(asio::use_awaitable));
       if (ec) co_return;
       streams_->sweep();
-      if (int n = storage::clear_dead_readers(*db_); n > 0) spdlog::warn("{} dead readers of the store were removed", n);
+      if (int n = storage::clear_dead_readers(*db_); n > 0)
+        spdlog::warn("{} dead readers of the store were removed", n);
     }
   }
 

@@ -6,7 +6,7 @@
 namespace troupe::runtime {
 
 class house {
- public:
+public:
   virtual ~house() = default;
   virtual std::uint16_t port() const = 0;
   virtual const std::string& password() const = 0; // empty: none is asked for

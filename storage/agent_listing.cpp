@@ -17,9 +17,12 @@ bool matches(const reader& r, const agent& a, const agent_query& q) {
   if (q.project_id && a.project_id != q.project_id) return false;
   if (q.template_id && a.template_id != q.template_id) return false;
   if (q.base_template_id && a.base_template_id != q.base_template_id) return false;
-  if (q.identity_id && std::find(a.identity_ids.begin(), a.identity_ids.end(), *q.identity_id) == a.identity_ids.end()) return false;
+  if (q.identity_id &&
+      std::find(a.identity_ids.begin(), a.identity_ids.end(), *q.identity_id) == a.identity_ids.end())
+    return false;
   if (q.created_by_id && (!a.created_by_id || a.created_by_id->str() != *q.created_by_id)) return false;
-  if (!q.tags.empty() && !(q.match_all_tags ? std::all_of(q.tags.begin(), q.tags.end(), has) : std::any_of(q.tags.begin(), q.tags.end(), has)))
+  if (!q.tags.empty() && !(q.match_all_tags ? std::all_of(q.tags.begin(), q.tags.end(), has)
+                                            : std::any_of(q.tags.begin(), q.tags.end(), has)))
     return false;
   return !q.last_stop_reason || activity_of(r, a.id).last_stop_reason == q.last_stop_reason;
 }
@@ -27,7 +30,8 @@ bool matches(const reader& r, const agent& a, const agent_query& q) {
 // The narrowest index that a query allows; all of them end in created | id.
 key index_for(const org_id& org, const agent_query& q) {
   if (q.name) return key(table::agents_by_name).add(org).text(*q.name);
-  if (q.tags.size() == 1 || (q.match_all_tags && !q.tags.empty())) return key(table::tags).add(org).text(q.tags[0]).add('a');
+  if (q.tags.size() == 1 || (q.match_all_tags && !q.tags.empty()))
+    return key(table::tags).add(org).text(q.tags[0]).add('a');
   return key(table::agents_by_org).add(org);
 }
 
@@ -38,7 +42,10 @@ std::string cursor_place(const reader& r, const std::optional<agent_id>& cursor)
 
 std::vector<agent> by_creation(const reader& r, const org_id& org, const agent_query& q) {
   std::vector<agent> out;
-  page p{.limit = q.limit, .order = q.order, .after = cursor_place(r, q.after), .before = cursor_place(r, q.before)};
+  page p{.limit = q.limit,
+         .order = q.order,
+         .after = cursor_place(r, q.after),
+         .before = cursor_place(r, q.before)};
   list(r, index_for(org, q), p, [&](const uuid& id) {
     auto a = find_agent(r, agent_id{id});
     if (!a || !matches(r, *a, q)) return false;
@@ -63,7 +70,8 @@ std::vector<agent> by_value(const reader& r, const org_id& org, agent_query q) {
   std::vector<sortable> all;
   for (auto& a : by_creation(r, org, q)) {
     auto activity = activity_of(r, a.id);
-    auto value = q.by == agent_order::updated_at ? std::optional(activity.updated_at) : activity.last_run_completion;
+    auto value =
+        q.by == agent_order::updated_at ? std::optional(activity.updated_at) : activity.last_run_completion;
     all.push_back({std::move(a), value});
   }
   bool up = q.order == sort_order::asc;
@@ -104,15 +112,16 @@ std::vector<std::string> list_tags(const reader& r, const org_id& org, const tag
     if (q.before && (up ? tag >= *q.before : tag <= *q.before)) return false;
     return !q.part || text::contains_ignoring_case(tag, *q.part);
   };
-  r.scan_prefix(prefix, up ? reader::direction::forward : reader::direction::backward, [&](auto, std::string_view v) {
-    std::string tag(v);
-    if (!out.empty() && out.back() == tag) return true;
-    if (inside(tag)) {
-      if (q.limit && out.size() == q.limit) return false;
-      out.push_back(std::move(tag));
-    }
-    return true;
-  });
+  r.scan_prefix(prefix, up ? reader::direction::forward : reader::direction::backward,
+                [&](auto, std::string_view v) {
+                  std::string tag(v);
+                  if (!out.empty() && out.back() == tag) return true;
+                  if (inside(tag)) {
+                    if (q.limit && out.size() == q.limit) return false;
+                    out.push_back(std::move(tag));
+                  }
+                  return true;
+                });
   return out;
 }
 

@@ -9,7 +9,9 @@
 
 namespace troupe::storage {
 
-std::optional<agent> find_agent(const reader& r, const agent_id& id) { return load<agent>(r, key(table::agents).add(id)); }
+std::optional<agent> find_agent(const reader& r, const agent_id& id) {
+  return load<agent>(r, key(table::agents).add(id));
+}
 
 std::optional<agent> find_agent(const reader& r, const agent_id& id, const org_id& org) {
   auto a = find_agent(r, id);
@@ -20,7 +22,9 @@ agent_activity activity_of(const reader& r, const agent_id& id) {
   return load<agent_activity>(r, key(table::agent_activity).add(id)).value_or(agent_activity{});
 }
 
-void put_activity(transaction& t, const agent_id& id, const agent_activity& a) { save(t, key(table::agent_activity).add(id), a); }
+void put_activity(transaction& t, const agent_id& id, const agent_activity& a) {
+  save(t, key(table::agent_activity).add(id), a);
+}
 
 std::vector<block> blocks_of(const reader& r, const agent& a) {
   std::vector<block> out;
@@ -34,7 +38,8 @@ std::vector<block> blocks_of_agent(const reader& r, const agent_id& id) {
   return a ? blocks_of(r, *a) : std::vector<block>{};
 }
 
-std::vector<block> blocks_of_context(const reader& r, const agent& a, const std::optional<conversation_id>& conversation) {
+std::vector<block> blocks_of_context(const reader& r, const agent& a,
+                                     const std::optional<conversation_id>& conversation) {
   auto out = blocks_of(r, a);
   auto c = conversation ? find_conversation(r, *conversation) : std::nullopt;
   if (!c) return out;
@@ -58,11 +63,14 @@ std::vector<tool> tools_of(const reader& r, const agent& a) {
 
 namespace {
 
-key tag_key(const agent& a, std::string_view tag) { return key(table::tags).add(a.organization_id).text(tag).add('a').add(a.created_at).add(a.id); }
-key name_key(const agent& a) { return key(table::agents_by_name).add(a.organization_id).text(a.name).add(a.created_at).add(a.id); }
+key tag_key(const agent& a, std::string_view tag) {
+  return key(table::tags).add(a.organization_id).text(tag).add('a').add(a.created_at).add(a.id);
+}
+key name_key(const agent& a) {
+  return key(table::agents_by_name).add(a.organization_id).text(a.name).add(a.created_at).add(a.id);
+}
 
-template <class T>
-bool contains(const std::vector<T>& list, const T& x) {
+template <class T> bool contains(const std::vector<T>& list, const T& x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
@@ -84,7 +92,8 @@ void put_agent(transaction& t, const agent& a, const agent* old) {
   if (!old) t.put(key(table::agents_by_org).add(a.organization_id).add(a.created_at).add(a.id), {});
   if (old && old->name != a.name) t.erase(name_key(*old));
   if (!old || old->name != a.name) t.put(name_key(a), {});
-  sync(t, before.block_ids, a.block_ids, [&](auto& id) { return key(table::block_agents).add(id).add(a.id); });
+  sync(t, before.block_ids, a.block_ids,
+       [&](auto& id) { return key(table::block_agents).add(id).add(a.id); });
   sync(t, before.tool_ids, a.tool_ids, [&](auto& id) { return key(table::tool_agents).add(id).add(a.id); });
   for (auto& tag : before.tags)
     if (!contains(a.tags, tag)) t.erase(tag_key(a, tag));
@@ -125,7 +134,8 @@ result<void> attach_block(transaction& t, const agent& a, const block& b) {
   if (contains(a.block_ids, b.id)) return {};
   for (auto& other : blocks_of(t, a))
     if (other.label == b.label)
-      return fail(errc::conflict, "CONFLICT: agent " + a.id.str() + " has another block with the label '" + b.label + "'");
+      return fail(errc::conflict,
+                  "CONFLICT: agent " + a.id.str() + " has another block with the label '" + b.label + "'");
   auto changed = a;
   changed.block_ids.push_back(b.id);
   put_agent(t, changed, &a);

@@ -18,7 +18,8 @@ std::vector<block> blocks_of_agent(const reader& r, const agent_id& id);
 std::vector<block> blocks_of(const reader& r, const agent& a);
 std::vector<tool> tools_of(const reader& r, const agent& a);
 // With the isolated blocks of a conversation in the place of those with the same labels.
-std::vector<block> blocks_of_context(const reader& r, const agent& a, const std::optional<conversation_id>& conversation);
+std::vector<block> blocks_of_context(const reader& r, const agent& a,
+                                     const std::optional<conversation_id>& conversation);
 
 // The indexes follow: `old` is the record as stored, or null for a new one.
 void put_agent(transaction& t, const agent& a, const agent* old);
@@ -39,7 +40,8 @@ struct agent_query {
   sort_order order = sort_order::desc;
   agent_order by = agent_order::created_at;
   std::optional<agent_id> after, before; // unknown ones are passed over
-  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id, created_by_id;
+  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id,
+      created_by_id;
   std::optional<stop_reason> last_stop_reason;
   std::vector<std::string> tags;
   bool match_all_tags = false;
@@ -60,6 +62,5 @@ std::vector<std::string> list_tags(const reader& r, const org_id& org, const tag
 } // namespace troupe::storage
 
 namespace troupe::json {
-template <>
-inline constexpr bool is_literal<storage::agent_order> = true;
+template <> inline constexpr bool is_literal<storage::agent_order> = true;
 }

@@ -8,7 +8,9 @@
 
 namespace troupe::storage {
 
-std::optional<block> find_block(const reader& r, const block_id& id) { return load<block>(r, key(table::blocks).add(id)); }
+std::optional<block> find_block(const reader& r, const block_id& id) {
+  return load<block>(r, key(table::blocks).add(id));
+}
 
 std::optional<block> find_block(const reader& r, const block_id& id, const org_id& org) {
   auto b = find_block(r, id);
@@ -17,7 +19,8 @@ std::optional<block> find_block(const reader& r, const block_id& id, const org_i
 
 std::vector<agent_id> agents_of_block(const reader& r, const block_id& id) {
   std::vector<agent_id> out;
-  r.scan_prefix(key(table::block_agents).add(id), reader::direction::forward, [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
+  r.scan_prefix(key(table::block_agents).add(id), reader::direction::forward,
+                [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
   return out;
 }
 
@@ -29,11 +32,14 @@ key tag_key(const org_id& org, std::string_view tag, const block& b) {
 
 bool has_tags(const std::vector<std::string>& have, const std::vector<std::string>& want, bool all) {
   auto has = [&](auto& t) { return std::find(have.begin(), have.end(), t) != have.end(); };
-  return want.empty() || (all ? std::all_of(want.begin(), want.end(), has) : std::any_of(want.begin(), want.end(), has));
+  return want.empty() ||
+         (all ? std::all_of(want.begin(), want.end(), has) : std::any_of(want.begin(), want.end(), has));
 }
 
 bool matches(const reader& r, const block& b, const block_query& q) {
-  auto holds = [](const std::optional<std::string>& part, std::string_view text) { return !part || text::contains_ignoring_case(text, *part); };
+  auto holds = [](const std::optional<std::string>& part, std::string_view text) {
+    return !part || text::contains_ignoring_case(text, *part);
+  };
   if (b.is_template != q.templates_only) return false;
   if (!q.show_hidden && b.hidden.value_or(false)) return false;
   if (q.label && b.label != *q.label) return false;
@@ -46,7 +52,8 @@ bool matches(const reader& r, const block& b, const block_query& q) {
   auto n = static_cast<std::int64_t>(r.count_prefix(key(table::block_agents).add(b.id)));
   if (q.agents_above && n <= *q.agents_above) return false;
   if (q.agents_below && n >= *q.agents_below) return false;
-  return q.agents_exactly.empty() || std::find(q.agents_exactly.begin(), q.agents_exactly.end(), n) != q.agents_exactly.end();
+  return q.agents_exactly.empty() ||
+         std::find(q.agents_exactly.begin(), q.agents_exactly.end(), n) != q.agents_exactly.end();
 }
 
 // The narrowest index that a query allows.
@@ -79,13 +86,17 @@ std::size_t count_blocks(const reader& r, const org_id& org, const block_query& 
 void put_block(transaction& t, const block& b) {
   auto old = find_block(t, b.id);
   if (old) {
-    if (old->label != b.label) t.erase(key(table::blocks_by_label).add(b.organization_id).text(old->label).add(b.created_at).add(b.id));
+    if (old->label != b.label)
+      t.erase(
+          key(table::blocks_by_label).add(b.organization_id).text(old->label).add(b.created_at).add(b.id));
     for (auto& tag : old->tags)
-      if (std::find(b.tags.begin(), b.tags.end(), tag) == b.tags.end()) t.erase(tag_key(b.organization_id, tag, b));
+      if (std::find(b.tags.begin(), b.tags.end(), tag) == b.tags.end())
+        t.erase(tag_key(b.organization_id, tag, b));
   }
   save(t, key(table::blocks).add(b.id), b);
   if (!old) t.put(key(table::blocks_by_org).add(b.organization_id).add(b.created_at).add(b.id), {});
-  if (!old || old->label != b.label) t.put(key(table::blocks_by_label).add(b.organization_id).text(b.label).add(b.created_at).add(b.id), {});
+  if (!old || old->label != b.label)
+    t.put(key(table::blocks_by_label).add(b.organization_id).text(b.label).add(b.created_at).add(b.id), {});
   for (auto& tag : b.tags) t.put(tag_key(b.organization_id, tag, b), tag);
 }
 
@@ -100,17 +111,20 @@ std::optional<agent_id> label_taken(const reader& r, const block& b, const std::
 }
 
 error label_conflict(const std::string& label) {
-  return fail(errc::conflict, "CONFLICT: another block with the label '" + label + "' is attached to an agent of this block; labels are unique inside an agent");
+  return fail(errc::conflict,
+              "CONFLICT: another block with the label '" + label +
+                  "' is attached to an agent of this block; labels are unique inside an agent");
 }
 
 } // namespace
 
-result<block> change_block(transaction& t, const block& before, const update_block& change, const actor& by, environment& env) {
+result<block> change_block(transaction& t, const block& before, const update_block& change,
+                           environment& env) {
   auto b = before;
-  if (change.label && *change.label != b.label && label_taken(t, b, *change.label)) return label_conflict(*change.label);
+  if (change.label && *change.label != b.label && label_taken(t, b, *change.label))
+    return label_conflict(*change.label);
   bool shown = apply(b, change);
   b.updated_at = env.now();
-  b.last_updated_by_id = by.user;
   ++b.version;
   put_block(t, b);
   if (shown)
@@ -137,10 +151,13 @@ namespace {
 
 using kind = tools::memory_edit::kind;
 
-error stale(const block_id& id) { return fail(errc::conflict, "CONFLICT: block " + id.str() + " was changed in the meantime"); }
+error stale(const block_id& id) {
+  return fail(errc::conflict, "CONFLICT: block " + id.str() + " was changed in the meantime");
+}
 
 // Checked before anything is written: the first edit of each block must be on its present version.
-std::optional<error> check_versions(const reader& r, const agent& a, const std::vector<tools::memory_edit>& edits) {
+std::optional<error> check_versions(const reader& r, const agent& a,
+                                    const std::vector<tools::memory_edit>& edits) {
   std::vector<block_id> seen;
   for (auto& e : edits) {
     if (e.what == kind::create) {
@@ -161,7 +178,8 @@ std::optional<error> check_versions(const reader& r, const agent& a, const std::
 
 } // namespace
 
-result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by, const std::vector<tools::memory_edit>& edits, environment& env) {
+result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
+                                          const std::vector<tools::memory_edit>& edits, environment& env) {
   std::vector<block_id> changed;
   if (edits.empty()) return changed;
   auto a = find_agent(t, by);

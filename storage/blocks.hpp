@@ -28,14 +28,15 @@ std::vector<block> list_blocks(const reader& r, const org_id& org, const block_q
 std::size_t count_blocks(const reader& r, const org_id& org, const block_query& q);
 
 void put_block(transaction& t, const block& b);
-// Changes a block and the prompts of all agents that show it. Errors: conflict, where the new label is taken in one of
-// its agents; the precondition of a version, where one is given.
-result<block> change_block(transaction& t, const block& before, const update_block& change, const actor& by, environment& env);
+// Changes a block and the prompts of all agents that show it. Errors: conflict, where the new label is taken
+// in one of its agents; the precondition of a version, where one is given.
+result<block> change_block(transaction& t, const block& before, const update_block& change, environment& env);
 // Takes it away from its agents and removes it.
 void erase_block(transaction& t, const block& b, environment& env);
 
-// The edits of a step. Each was made on a version; where that is no longer the present one, nothing is changed and the
-// error is a conflict. Gives the ids of the blocks that changed.
-result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by, const std::vector<tools::memory_edit>& edits, environment& env);
+// The edits of a step. Each was made on a version; where that is no longer the present one, nothing is
+// changed and the error is a conflict. Gives the ids of the blocks that changed.
+result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
+                                          const std::vector<tools::memory_edit>& edits, environment& env);
 
 } // namespace troupe::storage

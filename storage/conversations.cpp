@@ -6,14 +6,18 @@
 
 namespace troupe::storage {
 
-std::optional<conversation> find_conversation(const reader& r, const conversation_id& id) { return load<conversation>(r, key(table::conversations).add(id)); }
+std::optional<conversation> find_conversation(const reader& r, const conversation_id& id) {
+  return load<conversation>(r, key(table::conversations).add(id));
+}
 
 std::optional<conversation> find_conversation(const reader& r, const conversation_id& id, const org_id& org) {
   auto c = find_conversation(r, id);
   return c && c->organization_id == org ? c : std::nullopt;
 }
 
-void put_conversation(transaction& t, const conversation& c) { save(t, key(table::conversations).add(c.id), c); }
+void put_conversation(transaction& t, const conversation& c) {
+  save(t, key(table::conversations).add(c.id), c);
+}
 
 void create_conversation(transaction& t, const conversation& c, const stored_message& system) {
   put_conversation(t, c);
@@ -38,18 +42,23 @@ void erase_conversation(transaction& t, const conversation& c) {
 
 void erase_conversations(transaction& t, const agent_id& agent) {
   std::vector<conversation_id> ids;
-  t.scan_prefix(key(table::conversations_by_agent).add(agent), reader::direction::forward, [&](auto k, auto) { return ids.emplace_back(last_uuid(k)), true; });
+  t.scan_prefix(key(table::conversations_by_agent).add(agent), reader::direction::forward,
+                [&](auto k, auto) { return ids.emplace_back(last_uuid(k)), true; });
   for (auto& id : ids)
     if (auto c = find_conversation(t, id)) erase_conversation(t, *c);
 }
 
 std::vector<stored_message> thread(const reader& r, const conversation_id& id, const thread_query& q) {
   std::vector<stored_message> all;
-  r.scan_prefix(key(table::conversation_messages).add(id), reader::direction::forward, [&](auto, std::string_view v) {
-    if (auto m = load_message(r, {agent_id::from_key(v.substr(0, 16)), number_at(v, 16)})) all.push_back(std::move(m));
-    return true;
-  });
-  auto at = [&](const std::optional<message_id>& cursor) { return std::find_if(all.begin(), all.end(), [&](auto& m) { return cursor && m->id == *cursor; }); };
+  r.scan_prefix(key(table::conversation_messages).add(id), reader::direction::forward,
+                [&](auto, std::string_view v) {
+                  if (auto m = load_message(r, {agent_id::from_key(v.substr(0, 16)), number_at(v, 16)}))
+                    all.push_back(std::move(m));
+                  return true;
+                });
+  auto at = [&](const std::optional<message_id>& cursor) {
+    return std::find_if(all.begin(), all.end(), [&](auto& m) { return cursor && m->id == *cursor; });
+  };
   if (auto it = at(q.before); it != all.end()) all.erase(it, all.end());
   if (auto it = at(q.after); it != all.end()) all.erase(all.begin(), it + 1);
   if (q.newest_first) std::reverse(all.begin(), all.end());
@@ -57,11 +66,14 @@ std::vector<stored_message> thread(const reader& r, const conversation_id& id, c
   return all;
 }
 
-std::vector<conversation> list_conversations(const reader& r, const org_id& org, const conversation_query& q) {
+std::vector<conversation> list_conversations(const reader& r, const org_id& org,
+                                             const conversation_query& q) {
   std::vector<conversation> out;
   page p{.limit = q.limit, .order = q.order, .after = {}, .before = {}};
-  if (auto c = q.after ? find_conversation(r, *q.after) : std::nullopt) p.after = place(c->created_at, c->id.value);
-  auto index = q.agent ? key(table::conversations_by_agent).add(*q.agent) : key(table::conversations_by_org).add(org);
+  if (auto c = q.after ? find_conversation(r, *q.after) : std::nullopt)
+    p.after = place(c->created_at, c->id.value);
+  auto index =
+      q.agent ? key(table::conversations_by_agent).add(*q.agent) : key(table::conversations_by_org).add(org);
   list(r, index, p, [&](const uuid& id) {
     auto c = find_conversation(r, conversation_id{id}, org);
     if (!c || (q.summary && c->summary.value_or("").find(*q.summary) == std::string::npos)) return false;

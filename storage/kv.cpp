@@ -9,7 +9,9 @@ std::string after_prefix(std::string_view prefix) {
   return out;
 }
 
-void reader::scan_prefix(std::string_view prefix, direction d, const visitor& visit) const { scan(prefix, after_prefix(prefix), d, visit); }
+void reader::scan_prefix(std::string_view prefix, direction d, const visitor& visit) const {
+  scan(prefix, after_prefix(prefix), d, visit);
+}
 
 std::size_t reader::count_prefix(std::string_view prefix) const {
   std::size_t n = 0;

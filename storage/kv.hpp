@@ -17,7 +17,7 @@ namespace troupe::storage {
 
 // A consistent view. What it returns stays valid until the view ends; in a transaction until the next write.
 class reader {
- public:
+public:
   virtual ~reader() = default;
 
   virtual std::optional<std::string_view> get(std::string_view key) const = 0;
@@ -33,7 +33,7 @@ class reader {
 };
 
 class transaction : public reader {
- public:
+public:
   virtual void put(std::string_view key, std::string_view value) = 0;
   virtual void erase(std::string_view key) = 0;
   // The next number of the global message sequence; dense, rising, part of the same batch.
@@ -50,7 +50,7 @@ struct batch {
 };
 
 class database {
- public:
+public:
   virtual ~database() = default;
   virtual std::unique_ptr<reader> snapshot() const = 0;
   // Commits the batches together, durably. Each has a result of its own: a batch whose precondition failed leaves no

@@ -2,14 +2,14 @@
 
 #include "storage/faults.hpp"
 
-#include <fcntl.h>
 #include <lmdb.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <stdexcept>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace troupe::storage {
 
@@ -61,19 +61,23 @@ std::optional<std::string_view> get_in(MDB_txn* txn, MDB_dbi dbi, std::string_vi
   return to_view(v);
 }
 
-void scan_in(MDB_txn* txn, MDB_dbi dbi, std::string_view from, std::string_view to, reader::direction d, const reader::visitor& visit) {
+void scan_in(MDB_txn* txn, MDB_dbi dbi, std::string_view from, std::string_view to, reader::direction d,
+             const reader::visitor& visit) {
   auto c = open_cursor(txn, dbi);
   MDB_val k, v;
   int rc;
   if (d == reader::direction::forward) {
     k = to_val(from);
-    for (rc = mdb_cursor_get(c.get(), &k, &v, MDB_SET_RANGE); rc == 0; rc = mdb_cursor_get(c.get(), &k, &v, MDB_NEXT))
+    for (rc = mdb_cursor_get(c.get(), &k, &v, MDB_SET_RANGE); rc == 0;
+         rc = mdb_cursor_get(c.get(), &k, &v, MDB_NEXT))
       if ((!to.empty() && to_view(k) >= to) || !visit(to_view(k), to_view(v))) return;
   } else {
     // To the first key at or behind the end, then one back; an empty end is the end of all.
     k = to_val(to);
     rc = to.empty() ? MDB_NOTFOUND : mdb_cursor_get(c.get(), &k, &v, MDB_SET_RANGE);
-    rc = rc == MDB_NOTFOUND ? mdb_cursor_get(c.get(), &k, &v, MDB_LAST) : rc ? rc : mdb_cursor_get(c.get(), &k, &v, MDB_PREV);
+    rc = rc == MDB_NOTFOUND ? mdb_cursor_get(c.get(), &k, &v, MDB_LAST)
+         : rc               ? rc
+                            : mdb_cursor_get(c.get(), &k, &v, MDB_PREV);
     for (; rc == 0; rc = mdb_cursor_get(c.get(), &k, &v, MDB_PREV))
       if (to_view(k) < from || !visit(to_view(k), to_view(v))) return;
   }
@@ -81,7 +85,7 @@ void scan_in(MDB_txn* txn, MDB_dbi dbi, std::string_view from, std::string_view 
 }
 
 class lmdb_snapshot final : public reader {
- public:
+public:
   lmdb_snapshot(MDB_env* env, MDB_dbi dbi) : dbi_(dbi) {
     if (int rc = mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn_)) throw engine_failure(rc);
   }
@@ -91,13 +95,13 @@ class lmdb_snapshot final : public reader {
     scan_in(txn_, dbi_, from, to, d, visit);
   }
 
- private:
+private:
   MDB_txn* txn_ = nullptr;
   MDB_dbi dbi_;
 };
 
 class lmdb_transaction final : public transaction {
- public:
+public:
   lmdb_transaction(MDB_env* env, MDB_dbi dbi) : dbi_(dbi) {
     if (int rc = mdb_txn_begin(env, nullptr, 0, &txn_)) throw engine_failure(rc);
     if (auto stored = get_in(txn_, dbi_, sequence_key)) {
@@ -136,7 +140,8 @@ class lmdb_transaction final : public transaction {
   void commit() {
     if (sequence_changed_) {
       std::string bytes(8, '\0');
-      for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(7 - i)] = static_cast<char>(sequence_ >> (8 * i));
+      for (int i = 0; i < 8; ++i)
+        bytes[static_cast<std::size_t>(7 - i)] = static_cast<char>(sequence_ >> (8 * i));
       put(sequence_key, bytes);
     }
     check_fault("store.commit");
@@ -145,7 +150,7 @@ class lmdb_transaction final : public transaction {
     check_fault("store.committed");
   }
 
- private:
+private:
   MDB_txn* txn_ = nullptr;
   MDB_dbi dbi_;
   std::uint64_t sequence_ = 0;
@@ -154,7 +159,7 @@ class lmdb_transaction final : public transaction {
 };
 
 class lmdb_database final : public database {
- public:
+public:
   lmdb_database(MDB_env* env, MDB_dbi dbi, int lock) : env_(env), dbi_(dbi), lock_(lock) {}
   ~lmdb_database() override {
     mdb_env_close(env_);
@@ -185,9 +190,10 @@ class lmdb_database final : public database {
 
   MDB_env* env() const noexcept { return env_; }
 
- private:
+private:
   // False where a batch failed after it had written something: everything is begun again without it.
-  bool try_commit(const std::vector<batch>& batches, std::vector<result<void>>& results, std::vector<bool>& out) {
+  bool try_commit(const std::vector<batch>& batches, std::vector<result<void>>& results,
+                  std::vector<bool>& out) {
     lmdb_transaction txn(env_, dbi_);
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (out[i]) continue;
@@ -204,9 +210,7 @@ class lmdb_database final : public database {
   static result<void> run(const batch& b, transaction& txn) {
     try {
       return b.apply(txn);
-    } catch (const engine_failure&) {
-      throw;
-    } catch (const std::exception& e) {
+    } catch (const engine_failure&) { throw; } catch (const std::exception& e) {
       return fail(errc::internal, "batch " + std::string(b.name) + ": " + e.what());
     }
   }
@@ -219,8 +223,10 @@ class lmdb_database final : public database {
 error open_error(const std::filesystem::path& file, int rc) {
   auto where = file.string();
   if (rc == MDB_INVALID || rc == MDB_CORRUPTED || rc == MDB_PAGE_NOTFOUND || rc == MDB_PANIC)
-    return fail(errc::unavailable, where + " is damaged: restore a backup, or move the folder away to begin anew");
-  if (rc == MDB_VERSION_MISMATCH) return fail(errc::unavailable, where + " was written by another version of LMDB");
+    return fail(errc::unavailable,
+                where + " is damaged: restore a backup, or move the folder away to begin anew");
+  if (rc == MDB_VERSION_MISMATCH)
+    return fail(errc::unavailable, where + " was written by another version of LMDB");
   if (rc == EACCES || rc == EPERM) return fail(errc::unavailable, where + " cannot be opened: no permission");
   return fail(errc::unavailable, where + " cannot be opened: " + mdb_strerror(rc));
 }
@@ -232,7 +238,9 @@ result<int> take_lock(const std::filesystem::path& directory) {
   if (fd < 0) return fail(errc::unavailable, file.string() + " cannot be opened: " + std::strerror(errno));
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   ::close(fd);
-  return fail(errc::unavailable, "the data folder " + directory.string() + " is in use by another troupe: stop it, or choose another folder with --data");
+  return fail(errc::unavailable,
+              "the data folder " + directory.string() +
+                  " is in use by another troupe: stop it, or choose another folder with --data");
 }
 
 } // namespace
@@ -241,7 +249,9 @@ result<std::unique_ptr<database>> open_lmdb(const lmdb_options& options) {
   std::error_code ec;
   auto file = options.directory / "data.mdb";
   if (options.create && !options.read_only) std::filesystem::create_directories(options.directory, ec);
-  if (ec) return fail(errc::unavailable, "the data folder " + options.directory.string() + " cannot be created: " + ec.message());
+  if (ec)
+    return fail(errc::unavailable,
+                "the data folder " + options.directory.string() + " cannot be created: " + ec.message());
   if ((!options.create || options.read_only) && !std::filesystem::exists(file))
     return fail(errc::not_found, "there is no store in " + options.directory.string());
   int lock = -1;
@@ -259,7 +269,8 @@ result<std::unique_ptr<database>> open_lmdb(const lmdb_options& options) {
   if (int rc = mdb_env_create(&env)) return give_up(rc);
   mdb_env_set_mapsize(env, options.map_size);
   mdb_env_set_maxreaders(env, options.max_readers);
-  unsigned flags = MDB_NOTLS | (options.durable ? 0u : static_cast<unsigned>(MDB_NOSYNC)) | (options.read_only ? static_cast<unsigned>(MDB_RDONLY) : 0u);
+  unsigned flags = MDB_NOTLS | (options.durable ? 0u : static_cast<unsigned>(MDB_NOSYNC)) |
+                   (options.read_only ? static_cast<unsigned>(MDB_RDONLY) : 0u);
   if (int rc = mdb_env_open(env, options.directory.c_str(), flags, 0600)) return give_up(rc);
   MDB_txn* txn = nullptr;
   if (int rc = mdb_txn_begin(env, nullptr, options.read_only ? MDB_RDONLY : 0, &txn)) return give_up(rc);

@@ -8,9 +8,13 @@ namespace troupe::storage {
 
 namespace {
 
-key message_key(const agent_id& agent, std::uint64_t sequence) { return key(table::messages).add(agent).add(sequence); }
+key message_key(const agent_id& agent, std::uint64_t sequence) {
+  return key(table::messages).add(agent).add(sequence);
+}
 key context_prefix(const context_key& c) { return key(table::contexts).add(c.owner()); }
-std::string place_bytes(const agent_id& agent, std::uint64_t sequence) { return std::string(agent.key()) + big_endian(sequence); }
+std::string place_bytes(const agent_id& agent, std::uint64_t sequence) {
+  return std::string(agent.key()) + big_endian(sequence);
+}
 
 stored_message decode_message(std::string_view bytes) {
   auto m = codec::decode<message>(bytes);
@@ -22,7 +26,9 @@ context_entry decode_entry(std::string_view k, std::string_view v) {
   return {number_at(k, k.size() - 8), message_id{uuid::from_bytes(v.substr(0, 16))}, number_at(v, 16)};
 }
 
-std::string entry_value(const message_id& id, std::uint64_t sequence) { return std::string(id.key()) + big_endian(sequence); }
+std::string entry_value(const message_id& id, std::uint64_t sequence) {
+  return std::string(id.key()) + big_endian(sequence);
+}
 
 bool wanted(const message& m, const history_query& q) {
   if (q.group && m.group != q.group) return false;
@@ -50,13 +56,15 @@ stored_message find_message(const reader& r, const message_id& id) {
 
 std::vector<context_entry> context_entries(const reader& r, const context_key& c) {
   std::vector<context_entry> out;
-  r.scan_prefix(context_prefix(c), reader::direction::forward, [&](auto k, auto v) { return out.push_back(decode_entry(k, v)), true; });
+  r.scan_prefix(context_prefix(c), reader::direction::forward,
+                [&](auto k, auto v) { return out.push_back(decode_entry(k, v)), true; });
   return out;
 }
 
 std::vector<message_id> context_ids(const reader& r, const context_key& c) {
   std::vector<message_id> out;
-  r.scan_prefix(context_prefix(c), reader::direction::forward, [&](auto, auto v) { return out.push_back(message_id::from_key(v.substr(0, 16))), true; });
+  r.scan_prefix(context_prefix(c), reader::direction::forward,
+                [&](auto, auto v) { return out.push_back(message_id::from_key(v.substr(0, 16))), true; });
   return out;
 }
 
@@ -72,15 +80,19 @@ namespace {
 // The position behind the last entry below a prefix.
 std::uint64_t next_position(const reader& r, const key& prefix) {
   std::uint64_t next = 0;
-  r.scan_prefix(prefix, reader::direction::backward, [&](auto k, auto) { return next = number_at(k, k.size() - 8) + 1, false; });
+  r.scan_prefix(prefix, reader::direction::backward,
+                [&](auto k, auto) { return next = number_at(k, k.size() - 8) + 1, false; });
   return next;
 }
 
-void link(transaction& t, const key& prefix, std::uint64_t position, std::string_view value) { t.put(key(prefix).add(position), value); }
+void link(transaction& t, const key& prefix, std::uint64_t position, std::string_view value) {
+  t.put(key(prefix).add(position), value);
+}
 
 } // namespace
 
-std::uint64_t append_messages(transaction& t, const std::vector<stored_message>& messages, const context_key* context) {
+std::uint64_t append_messages(transaction& t, const std::vector<stored_message>& messages,
+                              const context_key* context) {
   std::uint64_t first = 0, position = 0, thread_position = 0;
   auto thread = key(table::conversation_messages);
   if (context) {
@@ -100,7 +112,9 @@ std::uint64_t append_messages(transaction& t, const std::vector<stored_message>&
   return first;
 }
 
-void rewrite_message(transaction& t, const message_place& at, const message& m) { t.put(message_key(at.agent, at.sequence), codec::encode(m)); }
+void rewrite_message(transaction& t, const message_place& at, const message& m) {
+  t.put(message_key(at.agent, at.sequence), codec::encode(m));
+}
 
 void replace_context(transaction& t, const context_key& c, const std::vector<context_entry>& entries) {
   auto prefix = context_prefix(c);
@@ -119,11 +133,12 @@ std::vector<stored_message> history(const reader& r, const agent_id& agent, cons
   if (q.limit == 0) return out;
   auto from = message_key(agent, q.after ? *q.after + 1 : 0);
   auto to = q.before ? message_key(agent, *q.before).str() : after_prefix(key(table::messages).add(agent));
-  r.scan(from, to, q.newest_first ? reader::direction::backward : reader::direction::forward, [&](auto, std::string_view bytes) {
-    auto m = decode_message(bytes);
-    if (wanted(*m, q)) out.push_back(std::move(m));
-    return out.size() < q.limit;
-  });
+  r.scan(from, to, q.newest_first ? reader::direction::backward : reader::direction::forward,
+         [&](auto, std::string_view bytes) {
+           auto m = decode_message(bytes);
+           if (wanted(*m, q)) out.push_back(std::move(m));
+           return out.size() < q.limit;
+         });
   if (q.newest_first) std::reverse(out.begin(), out.end());
   return out;
 }
@@ -134,53 +149,62 @@ std::vector<stored_message> org_history(const reader& r, const org_id& org, cons
   auto prefix = key(table::messages_by_org).add(org);
   auto from = key(prefix).add(q.after ? *q.after + 1 : 0);
   auto to = q.before ? key(prefix).add(*q.before).str() : after_prefix(prefix);
-  r.scan(from, to, q.newest_first ? reader::direction::backward : reader::direction::forward, [&](std::string_view k, std::string_view v) {
-    auto m = load_message(r, {agent_id::from_key(v), number_at(k, k.size() - 8)});
-    if (m && wanted(*m, q)) out.push_back(std::move(m));
-    return out.size() < q.limit;
-  });
+  r.scan(from, to, q.newest_first ? reader::direction::backward : reader::direction::forward,
+         [&](std::string_view k, std::string_view v) {
+           auto m = load_message(r, {agent_id::from_key(v), number_at(k, k.size() - 8)});
+           if (m && wanted(*m, q)) out.push_back(std::move(m));
+           return out.size() < q.limit;
+         });
   if (q.newest_first) std::reverse(out.begin(), out.end());
   return out;
 }
 
-std::vector<stored_message> messages_of_run(const reader& r, const agent_id& agent, const run_id& run, std::uint64_t first, std::uint64_t last) {
+std::vector<stored_message> messages_of_run(const reader& r, const agent_id& agent, const run_id& run,
+                                            std::uint64_t first, std::uint64_t last) {
   std::vector<stored_message> out;
   if (first == 0) return out;
-  r.scan(message_key(agent, first), message_key(agent, last + 1), reader::direction::forward, [&](auto, std::string_view bytes) {
-    auto m = decode_message(bytes);
-    if (m->run == run) out.push_back(std::move(m));
-    return true;
-  });
+  r.scan(message_key(agent, first), message_key(agent, last + 1), reader::direction::forward,
+         [&](auto, std::string_view bytes) {
+           auto m = decode_message(bytes);
+           if (m->run == run) out.push_back(std::move(m));
+           return true;
+         });
   return out;
 }
 
-std::vector<stored_message> search_history(const reader& r, const agent_id& agent, const std::optional<std::string>& words,
-                                           const std::vector<message_role>& roles, const std::optional<timestamp>& start,
+std::vector<stored_message> search_history(const reader& r, const agent_id& agent,
+                                           const std::optional<std::string>& words,
+                                           const std::vector<message_role>& roles,
+                                           const std::optional<timestamp>& start,
                                            const std::optional<timestamp>& end, std::size_t limit) {
   std::vector<stored_message> out;
   if (limit == 0) return out;
   auto holds = [&](const message& m) {
     if (!words || words->empty()) return true;
     if (text::contains_ignoring_case(text_of(m), *words)) return true;
-    return std::any_of(m.tool_calls.begin(), m.tool_calls.end(),
-                       [&](auto& c) { return c.name == "send_message" && text::contains_ignoring_case(c.arguments, *words); });
+    return std::any_of(m.tool_calls.begin(), m.tool_calls.end(), [&](auto& c) {
+      return c.name == "send_message" && text::contains_ignoring_case(c.arguments, *words);
+    });
   };
-  r.scan_prefix(key(table::messages).add(agent), reader::direction::backward, [&](auto, std::string_view bytes) {
-    auto m = decode_message(bytes);
-    if (start && m->created_at < *start) return false; // older and older from here on
-    bool role = roles.empty() || std::find(roles.begin(), roles.end(), m->role) != roles.end();
-    if (role && m->role != message_role::system && (!end || m->created_at <= *end) && holds(*m)) out.push_back(std::move(m));
-    return out.size() < limit;
-  });
+  r.scan_prefix(key(table::messages).add(agent), reader::direction::backward,
+                [&](auto, std::string_view bytes) {
+                  auto m = decode_message(bytes);
+                  if (start && m->created_at < *start) return false; // older and older from here on
+                  bool role = roles.empty() || std::find(roles.begin(), roles.end(), m->role) != roles.end();
+                  if (role && m->role != message_role::system && (!end || m->created_at <= *end) && holds(*m))
+                    out.push_back(std::move(m));
+                  return out.size() < limit;
+                });
   return out;
 }
 
 void erase_history(transaction& t, const agent_id& agent, const org_id& org) {
   std::vector<std::pair<std::uint64_t, message_id>> all;
-  t.scan_prefix(key(table::messages).add(agent), reader::direction::forward, [&](std::string_view k, std::string_view bytes) {
-    all.emplace_back(number_at(k, k.size() - 8), decode_message(bytes)->id);
-    return true;
-  });
+  t.scan_prefix(key(table::messages).add(agent), reader::direction::forward,
+                [&](std::string_view k, std::string_view bytes) {
+                  all.emplace_back(number_at(k, k.size() - 8), decode_message(bytes)->id);
+                  return true;
+                });
   for (auto& [sequence, id] : all) {
     t.erase(key(table::message_ids).add(id));
     t.erase(key(table::messages_by_org).add(org).add(sequence));

@@ -36,7 +36,8 @@ std::vector<message_id> context_ids(const reader& r, const context_key& c);
 std::vector<stored_message> context_messages(const reader& r, const context_key& c);
 
 // Appends to the history, and to the context where one is given. Gives the sequence of the first.
-std::uint64_t append_messages(transaction& t, const std::vector<stored_message>& messages, const context_key* context);
+std::uint64_t append_messages(transaction& t, const std::vector<stored_message>& messages,
+                              const context_key* context);
 // Rewrites a message in place (the system message only: everything else is immutable).
 void rewrite_message(transaction& t, const message_place& at, const message& m);
 // The context becomes exactly this.
@@ -46,9 +47,9 @@ void clear_context(transaction& t, const context_key& c);
 
 struct history_query {
   std::size_t limit = 100;
-  bool newest_first = true;                 // which end the window is taken from
-  std::optional<std::uint64_t> before;      // sequence: older than
-  std::optional<std::uint64_t> after;       // sequence: newer than
+  bool newest_first = true;            // which end the window is taken from
+  std::optional<std::uint64_t> before; // sequence: older than
+  std::optional<std::uint64_t> after;  // sequence: newer than
   std::optional<std::string> group;
   // Nothing: all; default_thread: those of no conversation; else those of one.
   bool default_thread = false;
@@ -59,11 +60,14 @@ std::vector<stored_message> history(const reader& r, const agent_id& agent, cons
 // The same over all agents of an organisation.
 std::vector<stored_message> org_history(const reader& r, const org_id& org, const history_query& q);
 // Messages between two places of the sequence, ends included, that belong to a run.
-std::vector<stored_message> messages_of_run(const reader& r, const agent_id& agent, const run_id& run, std::uint64_t first, std::uint64_t last);
+std::vector<stored_message> messages_of_run(const reader& r, const agent_id& agent, const run_id& run,
+                                            std::uint64_t first, std::uint64_t last);
 
 // Messages whose text holds the words, newest first (the tool conversation_search).
-std::vector<stored_message> search_history(const reader& r, const agent_id& agent, const std::optional<std::string>& text,
-                                           const std::vector<message_role>& roles, const std::optional<timestamp>& start,
+std::vector<stored_message> search_history(const reader& r, const agent_id& agent,
+                                           const std::optional<std::string>& text,
+                                           const std::vector<message_role>& roles,
+                                           const std::optional<timestamp>& start,
                                            const std::optional<timestamp>& end, std::size_t limit);
 
 void erase_history(transaction& t, const agent_id& agent, const org_id& org);

@@ -9,7 +9,8 @@ namespace troupe::storage {
 
 std::optional<organization> find_organization(const reader& r, const org_id& id);
 std::optional<user> find_user(const reader& r, const user_id& id);
-std::vector<organization> list_organizations(const reader& r, std::size_t limit, const std::optional<org_id>& after);
+std::vector<organization> list_organizations(const reader& r, std::size_t limit,
+                                             const std::optional<org_id>& after);
 std::vector<user> list_users(const reader& r, std::size_t limit, const std::optional<user_id>& after);
 
 void put_organization(transaction& t, const organization& o);

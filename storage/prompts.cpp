@@ -14,8 +14,10 @@ std::optional<compiled_prompt> compile_prompt(const reader& r, const context_key
   if (!stored || stored->role != message_role::system) return std::nullopt;
   prompt::memory_counts counts;
   auto total = activity_of(r, c.agent).message_count;
-  counts.messages_outside_context = std::max<std::int64_t>(0, total - static_cast<std::int64_t>(entries.size()));
-  auto text = prompt::compile_system_message(*a, blocks_of_context(r, *a, c.conversation), counts, time.at.value_or(stored->created_at), c.conversation);
+  counts.messages_outside_context =
+      std::max<std::int64_t>(0, total - static_cast<std::int64_t>(entries.size()));
+  auto text = prompt::compile_system_message(*a, blocks_of_context(r, *a, c.conversation), counts,
+                                             time.at.value_or(stored->created_at), c.conversation);
   return compiled_prompt{place, *stored, std::move(text)};
 }
 
@@ -26,6 +28,8 @@ void rebuild_system_message(transaction& t, const context_key& c, prompt_time ti
   rewrite_message(t, compiled->place, compiled->stored);
 }
 
-void rebuild_system_message(transaction& t, const agent_id& agent, prompt_time time) { rebuild_system_message(t, {agent, std::nullopt}, time); }
+void rebuild_system_message(transaction& t, const agent_id& agent, prompt_time time) {
+  rebuild_system_message(t, {agent, std::nullopt}, time);
+}
 
 } // namespace troupe::storage

@@ -4,7 +4,9 @@
 
 namespace troupe::storage {
 
-std::optional<run> find_run(const reader& r, const run_id& id) { return load<run>(r, key(table::runs).add(id)); }
+std::optional<run> find_run(const reader& r, const run_id& id) {
+  return load<run>(r, key(table::runs).add(id));
+}
 
 std::optional<run> find_run(const reader& r, const run_id& id, const org_id& org) {
   auto row = find_run(r, id);
@@ -28,13 +30,15 @@ void create_run(transaction& t, const run& row) {
 
 std::vector<run_id> active_runs(const reader& r) {
   std::vector<run_id> out;
-  r.scan_prefix(key(table::runs_active), reader::direction::forward, [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
+  r.scan_prefix(key(table::runs_active), reader::direction::forward,
+                [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
   return out;
 }
 
 void erase_run(transaction& t, const run& row) {
   for (auto& id : row.steps) {
-    if (auto s = find_step(t, id)) t.erase(key(table::steps_by_org).add(s->organization_id).add(s->created_at).add(s->id));
+    if (auto s = find_step(t, id))
+      t.erase(key(table::steps_by_org).add(s->organization_id).add(s->created_at).add(s->id));
     t.erase(key(table::steps).add(id));
     t.erase(key(table::traces).add(id));
   }
@@ -46,25 +50,25 @@ void erase_run(transaction& t, const run& row) {
 
 void erase_runs(transaction& t, const agent_id& agent) {
   std::vector<run_id> ids;
-  t.scan_prefix(key(table::runs_by_agent).add(agent), reader::direction::forward, [&](auto k, auto) { return ids.emplace_back(last_uuid(k)), true; });
+  t.scan_prefix(key(table::runs_by_agent).add(agent), reader::direction::forward,
+                [&](auto k, auto) { return ids.emplace_back(last_uuid(k)), true; });
   for (auto& id : ids)
     if (auto row = find_run(t, id)) erase_run(t, *row);
 }
 
 namespace {
 
-template <class T>
-bool any_or(const std::vector<T>& wanted, const T& x) {
+template <class T> bool any_or(const std::vector<T>& wanted, const T& x) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), x) != wanted.end();
 }
 
 bool matches(const run& row, const run_query& q) {
-  return any_or(q.agents, row.agent) && any_or(q.statuses, row.status) && (!q.background || row.background == *q.background) &&
-         (!q.reason || row.stop_reason_ == q.reason) && (!q.conversation || row.conversation == q.conversation);
+  return any_or(q.agents, row.agent) && any_or(q.statuses, row.status) &&
+         (!q.background || row.background == *q.background) && (!q.reason || row.stop_reason_ == q.reason) &&
+         (!q.conversation || row.conversation == q.conversation);
 }
 
-template <class Id, class Find>
-std::string cursor_place(const std::optional<Id>& id, Find find) {
+template <class Id, class Find> std::string cursor_place(const std::optional<Id>& id, Find find) {
   auto row = id ? find(*id) : std::nullopt;
   return row ? place(row->created_at, row->id.value) : std::string{};
 }
@@ -72,10 +76,13 @@ std::string cursor_place(const std::optional<Id>& id, Find find) {
 } // namespace
 
 std::vector<run> list_runs(const reader& r, const org_id& org, const run_query& q) {
-  auto at = [&](const std::optional<run_id>& id) { return cursor_place(id, [&](auto& i) { return find_run(r, i); }); };
+  auto at = [&](const std::optional<run_id>& id) {
+    return cursor_place(id, [&](auto& i) { return find_run(r, i); });
+  };
   // Here `before` and `after` are swapped against the other listings: with the newest first, `before` is older.
   page p{.limit = q.limit, .order = q.order, .after = at(q.before), .before = at(q.after)};
-  auto index = q.agents.size() == 1 ? key(table::runs_by_agent).add(q.agents[0]) : key(table::runs_by_org).add(org);
+  auto index =
+      q.agents.size() == 1 ? key(table::runs_by_agent).add(q.agents[0]) : key(table::runs_by_org).add(org);
   std::vector<run> out;
   list(r, index, p, [&](const uuid& id) {
     auto row = find_run(r, run_id{id}, org);
@@ -86,7 +93,9 @@ std::vector<run> list_runs(const reader& r, const org_id& org, const run_query& 
   return out;
 }
 
-std::optional<step> find_step(const reader& r, const step_id& id) { return load<step>(r, key(table::steps).add(id)); }
+std::optional<step> find_step(const reader& r, const step_id& id) {
+  return load<step>(r, key(table::steps).add(id));
+}
 
 std::optional<step> find_step(const reader& r, const step_id& id, const org_id& org) {
   auto s = find_step(r, id);
@@ -125,7 +134,9 @@ bool matches(const step& s, const step_query& q) {
 } // namespace
 
 std::vector<step> list_steps(const reader& r, const org_id& org, const step_query& q) {
-  auto at = [&](const std::optional<step_id>& id) { return cursor_place(id, [&](auto& i) { return find_step(r, i); }); };
+  auto at = [&](const std::optional<step_id>& id) {
+    return cursor_place(id, [&](auto& i) { return find_step(r, i); });
+  };
   page p{.limit = q.limit, .order = q.order, .after = at(q.after), .before = at(q.before)};
   std::vector<step> out;
   list(r, key(table::steps_by_org).add(org), p, [&](const uuid& id) {

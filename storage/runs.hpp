@@ -16,8 +16,9 @@ void erase_run(transaction& t, const run& row);
 struct run_query {
   std::size_t limit = 100;
   sort_order order = sort_order::desc;
-  std::optional<run_id> before, after; // unknown ones are passed over; `before` is earlier in time where newest come first
-  std::vector<agent_id> agents;        // empty: all
+  std::optional<run_id> before,
+      after; // unknown ones are passed over; `before` is earlier in time where newest come first
+  std::vector<agent_id> agents; // empty: all
   std::vector<run_status> statuses;
   std::optional<bool> background;
   std::optional<stop_reason> reason;

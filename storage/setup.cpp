@@ -30,9 +30,11 @@ result<void> prepare_format(database& db, environment& env) {
     int found = std::atoi(stored->c_str());
     if (found == format_version) return {};
     if (found > format_version)
-      return fail(errc::unavailable, "the data folder has format " + *stored + ", this troupe knows up to " + std::to_string(format_version) +
+      return fail(errc::unavailable, "the data folder has format " + *stored + ", this troupe knows up to " +
+                                         std::to_string(format_version) +
                                          ": use the newer troupe that wrote it");
-    return fail(errc::unavailable, "the data folder has format " + *stored + ", which this troupe cannot migrate");
+    return fail(errc::unavailable,
+                "the data folder has format " + *stored + ", which this troupe cannot migrate");
   }
   return one_batch(db, "setup.format", [&env](transaction& t) -> result<void> {
     t.put(meta("format"), std::to_string(format_version));
@@ -48,7 +50,8 @@ result<void> prepare_defaults(database& db, environment& env) {
       org = *there;
     else
       put_organization(t, org);
-    if (!find_user(t, default_user_id())) put_user(t, user{default_user_id(), org.id, "default_user", env.now(), env.now(), false});
+    if (!find_user(t, default_user_id()))
+      put_user(t, user{default_user_id(), org.id, "default_user", env.now(), env.now(), false});
     upsert_base_tools(t, org, default_user_id(), env);
     return {};
   });
@@ -67,7 +70,7 @@ result<std::size_t> recover(database& db, environment& env) {
 namespace {
 
 class checker {
- public:
+public:
   explicit checker(const reader& r) : r_(r) {}
 
   check_report look() {
@@ -77,7 +80,8 @@ class checker {
       if (entries.empty()) problem("agent " + a.id.str() + " has an empty context");
       for (auto& e : entries) {
         auto m = load_message(r_, {a.id, e.sequence});
-        if (!m || m->id != e.id) problem("agent " + a.id.str() + ": message " + e.id.str() + " of its context is not there");
+        if (!m || m->id != e.id)
+          problem("agent " + a.id.str() + ": message " + e.id.str() + " of its context is not there");
       }
     });
     each<block>(table::blocks, report_.blocks, [](auto&) {});
@@ -95,9 +99,8 @@ class checker {
     return std::move(report_);
   }
 
- private:
-  template <class T, class F>
-  void each(table t, std::size_t& count, F look) {
+private:
+  template <class T, class F> void each(table t, std::size_t& count, F look) {
     r_.scan_prefix(key(t), reader::direction::forward, [&](std::string_view k, std::string_view v) {
       ++count;
       auto record = codec::decode<T>(v);
@@ -110,14 +113,16 @@ class checker {
   }
 
   void messages() {
-    r_.scan_prefix(key(table::messages), reader::direction::forward, [&](std::string_view k, std::string_view v) {
-      ++report_.messages;
-      auto m = codec::decode<message>(v);
-      if (!m) return problem("damaged message " + std::to_string(number_at(k, 17))), true;
-      auto at = find_message_place(r_, m->id);
-      if (!at || at->agent != m->agent || at->sequence != number_at(k, 17)) problem("message " + m->id.str() + " is not found by its id");
-      return true;
-    });
+    r_.scan_prefix(key(table::messages), reader::direction::forward,
+                   [&](std::string_view k, std::string_view v) {
+                     ++report_.messages;
+                     auto m = codec::decode<message>(v);
+                     if (!m) return problem("damaged message " + std::to_string(number_at(k, 17))), true;
+                     auto at = find_message_place(r_, m->id);
+                     if (!at || at->agent != m->agent || at->sequence != number_at(k, 17))
+                       problem("message " + m->id.str() + " is not found by its id");
+                     return true;
+                   });
   }
 
   void problem(std::string what) {

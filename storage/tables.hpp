@@ -12,34 +12,34 @@ namespace troupe::storage {
 
 // Letters are never used twice, also not for tables that are gone.
 enum class table : char {
-  meta = 'M',              // name -> value
-  organizations = 'O',     // org -> organization
-  users = 'U',             // user -> user
-  agents = 'A',            // agent -> agent
-  agent_activity = 'a',    // agent -> agent_activity
-  agents_by_org = 'B',     // org | created | agent -> -
-  agents_by_name = 'N',    // org | name | created | agent -> -
-  tags = 'G',              // org | tag | kind | created | id -> the tag
-  blocks = 'K',            // block -> block
-  blocks_by_org = 'k',     // org | created | block -> -
-  blocks_by_label = 'L',   // org | label | created | block -> -
-  block_agents = 'l',      // block | agent -> -
-  tools = 'T',             // tool -> tool
-  tools_by_org = 't',      // org | created | tool -> -
-  tools_by_name = 'n',     // org | name -> tool
-  tool_agents = 'o',       // tool | agent -> -
-  messages = 'H',          // agent | sequence -> message
-  message_ids = 'h',       // message -> agent | sequence
-  messages_by_org = 'J',   // org | sequence -> agent
-  contexts = 'X',          // agent or conversation | position -> message | sequence
-  runs = 'R',              // run -> run
-  runs_by_org = 'r',       // org | created | run -> -
-  runs_by_agent = 'S',     // agent | created | run -> -
-  runs_active = 's',       // run -> -
-  steps = 'Q',             // step -> step
-  steps_by_org = 'q',      // org | created | step -> -
-  traces = 'V',            // step -> provider_trace
-  conversations = 'C',     // conversation -> conversation
+  meta = 'M',                   // name -> value
+  organizations = 'O',          // org -> organization
+  users = 'U',                  // user -> user
+  agents = 'A',                 // agent -> agent
+  agent_activity = 'a',         // agent -> agent_activity
+  agents_by_org = 'B',          // org | created | agent -> -
+  agents_by_name = 'N',         // org | name | created | agent -> -
+  tags = 'G',                   // org | tag | kind | created | id -> the tag
+  blocks = 'K',                 // block -> block
+  blocks_by_org = 'k',          // org | created | block -> -
+  blocks_by_label = 'L',        // org | label | created | block -> -
+  block_agents = 'l',           // block | agent -> -
+  tools = 'T',                  // tool -> tool
+  tools_by_org = 't',           // org | created | tool -> -
+  tools_by_name = 'n',          // org | name -> tool
+  tool_agents = 'o',            // tool | agent -> -
+  messages = 'H',               // agent | sequence -> message
+  message_ids = 'h',            // message -> agent | sequence
+  messages_by_org = 'J',        // org | sequence -> agent
+  contexts = 'X',               // agent or conversation | position -> message | sequence
+  runs = 'R',                   // run -> run
+  runs_by_org = 'r',            // org | created | run -> -
+  runs_by_agent = 'S',          // agent | created | run -> -
+  runs_active = 's',            // run -> -
+  steps = 'Q',                  // step -> step
+  steps_by_org = 'q',           // org | created | step -> -
+  traces = 'V',                 // step -> provider_trace
+  conversations = 'C',          // conversation -> conversation
   conversations_by_agent = 'c', // agent | created | conversation -> -
   conversations_by_org = 'd',   // org | created | conversation -> -
   conversation_messages = 'e'   // conversation | position -> agent | sequence
@@ -47,10 +47,9 @@ enum class table : char {
 
 // Builds a key part by part.
 class key {
- public:
+public:
   explicit key(table t) : bytes_(1, static_cast<char>(t)) {}
-  template <id_prefix P>
-  key& add(const id<P>& i) {
+  template <id_prefix P> key& add(const id<P>& i) {
     bytes_ += i.key();
     return *this;
   }
@@ -72,7 +71,7 @@ class key {
   operator std::string_view() const noexcept { return bytes_; }
   const std::string& str() const noexcept { return bytes_; }
 
- private:
+private:
   std::string bytes_;
 };
 
@@ -81,10 +80,8 @@ inline uuid last_uuid(std::string_view k) { return uuid::from_bytes(k.substr(k.s
 std::uint64_t number_at(std::string_view k, std::size_t at);
 std::string big_endian(std::uint64_t n);
 
-// -- records -------------------------------------------------------------------------------------------------------
-
-template <class T>
-std::optional<T> load(const reader& r, std::string_view k) {
+// -- records --------------------------------------------------------------------------------------
+template <class T> std::optional<T> load(const reader& r, std::string_view k) {
   auto bytes = r.get(k);
   if (!bytes) return std::nullopt;
   auto record = codec::decode<T>(*bytes);
@@ -92,8 +89,7 @@ std::optional<T> load(const reader& r, std::string_view k) {
   return record;
 }
 
-template <class T>
-void save(transaction& t, std::string_view k, const T& record) {
+template <class T> void save(transaction& t, std::string_view k, const T& record) {
   t.put(k, codec::encode(record));
 }
 

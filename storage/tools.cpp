@@ -7,7 +7,9 @@
 
 namespace troupe::storage {
 
-std::optional<tool> find_tool(const reader& r, const tool_id& id) { return load<tool>(r, key(table::tools).add(id)); }
+std::optional<tool> find_tool(const reader& r, const tool_id& id) {
+  return load<tool>(r, key(table::tools).add(id));
+}
 
 std::optional<tool> find_tool(const reader& r, const tool_id& id, const org_id& org) {
   auto t = find_tool(r, id);
@@ -21,13 +23,13 @@ std::optional<tool> find_tool_by_name(const reader& r, const org_id& org, std::s
 
 namespace {
 
-template <class T>
-bool one_of(const std::vector<T>& list, const T& x) {
+template <class T> bool one_of(const std::vector<T>& list, const T& x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
 bool is_letta(tool_type t) {
-  return t != tool_type::custom && t != tool_type::external_langchain && t != tool_type::external_composio && t != tool_type::external_mcp;
+  return t != tool_type::custom && t != tool_type::external_langchain && t != tool_type::external_composio &&
+         t != tool_type::external_mcp;
 }
 
 bool matches(const tool& t, const tool_query& q) {
@@ -62,13 +64,15 @@ std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q)
 }
 
 void put_tool(transaction& t, const tool& row) {
-  if (auto old = find_tool(t, row.id); old && old->name != row.name) t.erase(key(table::tools_by_name).add(row.organization_id).text(old->name));
+  if (auto old = find_tool(t, row.id); old && old->name != row.name)
+    t.erase(key(table::tools_by_name).add(row.organization_id).text(old->name));
   save(t, key(table::tools).add(row.id), row);
   t.put(key(table::tools_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
   t.put(key(table::tools_by_name).add(row.organization_id).text(row.name), row.id.key());
 }
 
-std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by, environment& env) {
+std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by,
+                                    environment& env) {
   std::vector<tool> out;
   for (auto& base : tools::base_tools()) {
     auto row = find_tool_by_name(t, org.id, base.name);

@@ -21,7 +21,7 @@ struct tool_query {
   std::optional<std::string> search; // case-insensitive part of the name
   std::vector<tool_type> types;
   std::vector<tool_type> excluded_types;
-  bool only_letta = false;     // the built-in ones
+  bool only_letta = false; // the built-in ones
   bool exclude_letta = false;
   std::optional<std::string> project; // rows of it or of none
 };
@@ -30,6 +30,7 @@ std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q)
 
 void put_tool(transaction& t, const tool& row);
 // Adds what is missing of the base tools and refreshes the rest; gives all of them.
-std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by, environment& env);
+std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by,
+                                    environment& env);
 
 } // namespace troupe::storage

@@ -12,7 +12,9 @@
 namespace troupe::storage {
 
 namespace {
-error agent_gone(const agent_id& id) { return fail(errc::not_found, "Agent with ID " + id.str() + " not found"); }
+error agent_gone(const agent_id& id) {
+  return fail(errc::not_found, "Agent with ID " + id.str() + " not found");
+}
 } // namespace
 
 result<turn::input> load_turn(const reader& r, const turn_order& order) {
@@ -77,7 +79,8 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     row->steps.push_back(s.step_->id);
   }
   for (auto& id : s.tools_used)
-    if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end()) row->tools_used.push_back(id);
+    if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end())
+      row->tools_used.push_back(id);
   if (s.started) row->status = run_status::running;
   if (s.end) end_run(*row, *s.end, now);
   put_run(t, *row);
@@ -85,7 +88,8 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   std::vector<agent_id> rebuilt;
   for (auto& id : *changed) {
     auto agents = agents_of_block(t, id);
-    if (std::find(agents.begin(), agents.end(), s.agent) == agents.end()) agents.push_back(s.agent); // a detached block's
+    if (std::find(agents.begin(), agents.end(), s.agent) == agents.end())
+      agents.push_back(s.agent); // a detached block's
     for (auto& agent : agents)
       if (std::find(rebuilt.begin(), rebuilt.end(), agent) == rebuilt.end()) {
         rebuild_system_message(t, agent, prompt_time{now});
@@ -119,7 +123,8 @@ void close_open_calls(transaction& t, const run& row, environment& env) {
   for (auto& call : last.tool_calls) {
     tools::tool_result lost;
     lost.status = return_status::error;
-    lost.returned = boost::json::string("The server was restarted while this call was running. It may have had its effect, or not.");
+    lost.returned = boost::json::string(
+        "The server was restarted while this call was running. It may have had its effect, or not.");
     json::object packed;
     packed["status"] = "Failed";
     packed["message"] = lost.returned;
@@ -148,7 +153,8 @@ std::size_t recover_runs(transaction& t, environment& env) {
     turn::run_end end;
     end.status = run_status::failed;
     end.reason = stop_reason::error;
-    auto why = fail(errc::internal, "The server was restarted while this run was in progress. What it had stored is kept; send the message again.");
+    auto why = fail(errc::internal, "The server was restarted while this run was in progress. What it had "
+                                    "stored is kept; send the message again.");
     if (row->background)
       end.metadata["error"] = turn::error_message(id, turn::shape_of(why, false));
     else

@@ -10,8 +10,7 @@ namespace troupe::agents {
 
 namespace {
 
-template <class T>
-void add_once(std::vector<T>& list, const T& item) {
+template <class T> void add_once(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
@@ -35,16 +34,23 @@ std::vector<secret> make_secrets(const create_agent& request, environment& env) 
 
 std::optional<error> check(const create_agent& request) {
   if (request.name && !is_valid_name(*request.name))
-    return invalid_argument("Agent name '" + *request.name + "' holds characters that are not allowed: letters, digits, underscores, spaces, apostrophes and hyphens are");
-  if (request.agent_type_ == agent_type::split_thread_agent && !request.system) return fail(errc::invalid_argument, "Invalid agent type: AgentType.split_thread_agent");
+    return invalid_argument("Agent name '" + *request.name +
+                            "' holds characters that are not allowed: letters, digits, underscores, spaces, "
+                            "apostrophes and hyphens are");
+  if (request.agent_type_ == agent_type::split_thread_agent && !request.system)
+    return fail(errc::invalid_argument, "Invalid agent type: AgentType.split_thread_agent");
   if (request.max_files_open.value_or(0) > 1000)
-    return invalid_argument("max_files_open cannot exceed 1000. Got: " + std::to_string(*request.max_files_open));
+    return invalid_argument("max_files_open cannot exceed 1000. Got: " +
+                            std::to_string(*request.max_files_open));
   if (request.per_file_view_window_char_limit.value_or(0) > 2147483647)
-    return invalid_argument("per_file_view_window_char_limit cannot exceed 2147483647. Got: " + std::to_string(*request.per_file_view_window_char_limit));
-  if (request.max_reasoning_tokens && request.max_tokens && *request.max_reasoning_tokens > *request.max_tokens)
-    return invalid_argument("Max reasoning tokens (" + std::to_string(*request.max_reasoning_tokens) + ") must be less than max tokens (" +
-                            std::to_string(*request.max_tokens) + ")");
-  if (request.timezone && !is_time_zone(*request.timezone)) return invalid_argument("Unknown time zone: " + *request.timezone);
+    return invalid_argument("per_file_view_window_char_limit cannot exceed 2147483647. Got: " +
+                            std::to_string(*request.per_file_view_window_char_limit));
+  if (request.max_reasoning_tokens && request.max_tokens &&
+      *request.max_reasoning_tokens > *request.max_tokens)
+    return invalid_argument("Max reasoning tokens (" + std::to_string(*request.max_reasoning_tokens) +
+                            ") must be less than max tokens (" + std::to_string(*request.max_tokens) + ")");
+  if (request.timezone && !is_time_zone(*request.timezone))
+    return invalid_argument("Unknown time zone: " + *request.timezone);
   return std::nullopt;
 }
 
@@ -67,7 +73,8 @@ llm_config configure(const create_agent& request, const resolved_models& models)
 std::vector<std::string> wanted_tool_names(const create_agent& request) {
   std::vector<std::string> out = request.tools.value_or(std::vector<std::string>{});
   if (request.include_base_tools)
-    for (auto& name : base_tool_names(request.agent_type_, request.enable_sleeptime.value_or(false))) add_once(out, name);
+    for (auto& name : base_tool_names(request.agent_type_, request.enable_sleeptime.value_or(false)))
+      add_once(out, name);
   if (request.include_multi_agent_tools)
     for (auto& name : multi_agent_tool_names()) add_once(out, name);
   return out;
@@ -82,7 +89,8 @@ message system_message(const agent& a, const std::vector<block>& blocks, const a
   m.model = a.llm.model;
   m.role = message_role::system;
   m.organization_id = a.organization_id;
-  m.content.emplace_back(text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, std::nullopt), std::nullopt});
+  m.content.emplace_back(
+      text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, std::nullopt), std::nullopt});
   return m;
 }
 
@@ -100,7 +108,9 @@ message initial(const agent& a, message_role role, const actor& by, environment&
   return m;
 }
 
-message packed_message(const agent& a, message_role role, std::initializer_list<std::pair<const char*, std::string>> members, const actor& by, environment& env) {
+message packed_message(const agent& a, message_role role,
+                       std::initializer_list<std::pair<const char*, std::string>> members, const actor& by,
+                       environment& env) {
   auto m = initial(a, role, by, env);
   json::object o;
   for (auto& [key, value] : members) o[key] = boost::json::string(value);
@@ -110,7 +120,8 @@ message packed_message(const agent& a, message_role role, std::initializer_list<
 }
 
 // The assistant's own words as older loops store them: a call of send_message and its result.
-void add_said(std::vector<message>& out, const agent& a, const std::string& text, const std::string& thought, const actor& by, environment& env) {
+void add_said(std::vector<message>& out, const agent& a, const std::string& text, const std::string& thought,
+              const actor& by, environment& env) {
   auto said = initial(a, message_role::assistant, by, env);
   if (!thought.empty()) said.content.emplace_back(text_content{thought, std::nullopt});
   auto id = env.random_uuid().str();
@@ -137,21 +148,29 @@ void add_said(std::vector<message>& out, const agent& a, const std::string& text
 
 } // namespace
 
-std::vector<message> initial_messages(const agent& a, const std::optional<std::vector<initial_message>>& sequence, const actor& by, environment& env) {
+std::vector<message> initial_messages(const agent& a,
+                                      const std::optional<std::vector<initial_message>>& sequence,
+                                      const actor& by, environment& env) {
   std::vector<message> out;
   if (!sequence) {
-    bool silent = a.type == agent_type::letta_v1_agent || a.type == agent_type::sleeptime_agent || a.type == agent_type::voice_sleeptime_agent;
+    bool silent = a.type == agent_type::letta_v1_agent || a.type == agent_type::sleeptime_agent ||
+                  a.type == agent_type::voice_sleeptime_agent;
     if (silent) return out;
-    add_said(out, a, "More human than human is our motto.", "Bootup sequence complete. Persona activated. Testing messaging functionality.", by, env);
-    out.push_back(packed_message(a, message_role::user, {{"type", "login"}, {"last_login", "Never (first login)"}}, by, env));
+    add_said(out, a, "More human than human is our motto.",
+             "Bootup sequence complete. Persona activated. Testing messaging functionality.", by, env);
+    out.push_back(packed_message(a, message_role::user,
+                                 {{"type", "login"}, {"last_login", "Never (first login)"}}, by, env));
     return out;
   }
   for (auto& given : *sequence) {
     if (given.role == message_role::assistant)
       add_said(out, a, given.content, {}, by, env);
     else
-      out.push_back(packed_message(
-          a, given.role, {{"type", given.role == message_role::user ? "user_message" : "system_alert"}, {"message", given.content}}, by, env));
+      out.push_back(
+          packed_message(a, given.role,
+                         {{"type", given.role == message_role::user ? "user_message" : "system_alert"},
+                          {"message", given.content}},
+                         by, env));
   }
   return out;
 }
@@ -187,36 +206,43 @@ agent base_record(const create_agent& q, const llm_config& llm, const actor& by,
   return a;
 }
 
-std::vector<tool_rule> rules_for(const create_agent& q, const std::vector<tool>& tools, const std::string& model) {
+std::vector<tool_rule> rules_for(const create_agent& q, const std::vector<tool>& tools,
+                                 const std::string& model) {
   auto rules = q.tool_rules.value_or(std::vector<tool_rule>{});
   if (wants_base_rules(q, model))
     for (auto& t : tools)
       if (auto rule = base_rule(t.name, t.tool_type_)) rules.push_back(*rule);
   for (auto& t : tools)
-    if (t.default_requires_approval.value_or(false)) rules.push_back(make_rule(tool_rule_type::requires_approval, t.name));
+    if (t.default_requires_approval.value_or(false))
+      rules.push_back(make_rule(tool_rule_type::requires_approval, t.name));
   return rules;
 }
 
 std::optional<error> check_rules(const std::vector<tool_rule>& rules, const std::string& model) {
-  auto first = std::count_if(rules.begin(), rules.end(), [](auto& r) { return r.type == tool_rule_type::run_first; });
+  auto first =
+      std::count_if(rules.begin(), rules.end(), [](auto& r) { return r.type == tool_rule_type::run_first; });
   std::vector<tool_rule> distinct = deduplicated(rules);
-  first = std::count_if(distinct.begin(), distinct.end(), [](auto& r) { return r.type == tool_rule_type::run_first; });
+  first = std::count_if(distinct.begin(), distinct.end(),
+                        [](auto& r) { return r.type == tool_rule_type::run_first; });
   if (first > 1 && model != "gpt-4o" && model != "gpt-4o-mini")
-    return fail(errc::invalid_argument, "Multiple initial tools are not supported for non-structured models. Please use only one initial tool rule.");
+    return fail(errc::invalid_argument, "Multiple initial tools are not supported for non-structured models. "
+                                        "Please use only one initial tool rule.");
   return std::nullopt;
 }
 
 } // namespace
 
-result<new_agent> make_agent(const create_agent& q, const llm_config& llm, const std::optional<embedding_config>& embedding,
-                             const std::vector<tool>& tools, const std::vector<block>& attached, const actor& by,
+result<new_agent> make_agent(const create_agent& q, const llm_config& llm,
+                             const std::optional<embedding_config>& embedding, const std::vector<tool>& tools,
+                             const std::vector<block>& attached, const actor& by,
                              const std::optional<std::string>& project, environment& env) {
   new_agent out;
   auto& a = out.record;
   a = base_record(q, llm, by, env);
   a.embedding = embedding;
   a.project_id = project ? project : q.project_id;
-  auto compaction = merge_compaction(default_compaction(llm), q.compaction_settings_.value_or(json::object{}));
+  auto compaction =
+      merge_compaction(default_compaction(llm), q.compaction_settings_.value_or(json::object{}));
   if (!compaction) return compaction.error();
   a.compaction = std::move(*compaction);
   a.tool_rules = rules_for(q, tools, llm.model);
@@ -238,7 +264,8 @@ result<new_agent> make_agent(const create_agent& q, const llm_config& llm, const
     if (!label_taken(b.label)) blocks.push_back(b);
   for (auto& b : blocks) a.block_ids.push_back(b.id);
   out.messages.push_back(system_message(a, blocks, by, env));
-  for (auto& m : initial_messages(a, q.initial_message_sequence, by, env)) out.messages.push_back(std::move(m));
+  for (auto& m : initial_messages(a, q.initial_message_sequence, by, env))
+    out.messages.push_back(std::move(m));
   return out;
 }
 

@@ -14,8 +14,8 @@ struct resolved_models {
 
 struct new_agent {
   agent record;
-  std::vector<block> blocks;         // new ones, attached
-  std::vector<message> messages;     // the first is the system message; all of them are in context
+  std::vector<block> blocks;     // new ones, attached
+  std::vector<message> messages; // the first is the system message; all of them are in context
 };
 
 // Checks of a request that need nothing but the request.
@@ -28,12 +28,15 @@ llm_config configure(const create_agent& request, const resolved_models& models)
 std::vector<std::string> wanted_tool_names(const create_agent& request);
 
 // `tools`: those the agent starts with. `attached`: existing blocks, in order.
-result<new_agent> make_agent(const create_agent& request, const llm_config& llm, const std::optional<embedding_config>& embedding,
-                             const std::vector<tool>& tools, const std::vector<block>& attached, const actor& by,
+result<new_agent> make_agent(const create_agent& request, const llm_config& llm,
+                             const std::optional<embedding_config>& embedding, const std::vector<tool>& tools,
+                             const std::vector<block>& attached, const actor& by,
                              const std::optional<std::string>& project, environment& env);
 
 // The messages that an agent begins with after its system message.
-std::vector<message> initial_messages(const agent& a, const std::optional<std::vector<initial_message>>& sequence, const actor& by, environment& env);
+std::vector<message> initial_messages(const agent& a,
+                                      const std::optional<std::vector<initial_message>>& sequence,
+                                      const actor& by, environment& env);
 // The system message, compiled from what the agent is made of.
 message system_message(const agent& a, const std::vector<block>& blocks, const actor& by, environment& env);
 

@@ -11,29 +11,37 @@ using names = std::vector<std::string>;
 
 names base_tool_names(agent_type type, bool enable_sleeptime) {
   switch (type) {
-  case agent_type::voice_sleeptime_agent: return {"store_memories", "rethink_user_memory", "finish_rethinking_memory"};
+  case agent_type::voice_sleeptime_agent:
+    return {"store_memories", "rethink_user_memory", "finish_rethinking_memory"};
   case agent_type::voice_convo_agent: return {"send_message", "search_memory"};
-  case agent_type::sleeptime_agent: return {"memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits"};
+  case agent_type::sleeptime_agent:
+    return {"memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits"};
   default: break;
   }
   if (enable_sleeptime) return {"send_message", "conversation_search", "archival_memory_search"};
   switch (type) {
-  case agent_type::memgpt_v2_agent: return {"send_message", "conversation_search", "memory_replace", "memory_insert"};
+  case agent_type::memgpt_v2_agent:
+    return {"send_message", "conversation_search", "memory_replace", "memory_insert"};
   case agent_type::letta_v1_agent: return {"conversation_search", "memory_replace", "memory_insert"};
   case agent_type::react_agent:
   case agent_type::workflow_agent: return {};
-  default: return {"send_message", "conversation_search", "core_memory_append", "core_memory_replace", "memory", "memory_apply_patch"};
+  default:
+    return {"send_message", "conversation_search", "core_memory_append", "core_memory_replace",
+            "memory",       "memory_apply_patch"};
   }
 }
 
 names multi_agent_tool_names() {
-  return {"send_message_to_agent_and_wait_for_reply", "send_message_to_agents_matching_tags", "send_message_to_agent_async"};
+  return {"send_message_to_agent_and_wait_for_reply", "send_message_to_agents_matching_tags",
+          "send_message_to_agent_async"};
 }
 
 bool wants_base_rules(const create_agent& request, const std::string& model) {
   if (request.include_base_tool_rules) return *request.include_base_tool_rules;
-  if (request.agent_type_ == agent_type::letta_v1_agent && request.include_base_tools && !request.tool_rules) return false;
-  if (request.agent_type_ == agent_type::sleeptime_agent || model.find("mini") != std::string::npos) return true;
+  if (request.agent_type_ == agent_type::letta_v1_agent && request.include_base_tools && !request.tool_rules)
+    return false;
+  if (request.agent_type_ == agent_type::sleeptime_agent || model.find("mini") != std::string::npos)
+    return true;
   for (std::string_view excluded : {"claude-4-sonnet", "claude-3-5-sonnet", "gpt-5", "gemini-2.5-pro"})
     if (model.find(excluded) != std::string::npos) return false;
   return true;
@@ -42,20 +50,26 @@ bool wants_base_rules(const create_agent& request, const std::string& model) {
 std::optional<tool_rule> base_rule(const std::string& name, tool_type type) {
   for (std::string_view ending : {"send_message", "send_message_to_agent_async", "memory_finish_edits"})
     if (name == ending) return make_rule(tool_rule_type::exit_loop, name);
-  if (type == tool_type::letta_core || type == tool_type::letta_memory_core || type == tool_type::letta_sleeptime_core)
+  if (type == tool_type::letta_core || type == tool_type::letta_memory_core ||
+      type == tool_type::letta_sleeptime_core)
     return make_rule(tool_rule_type::continue_loop, name);
   return std::nullopt;
 }
 
 std::string random_name(environment& env) {
-  constexpr std::string_view adjectives[] = {"Amber", "Brave", "Calm", "Clever", "Cosmic", "Curious", "Eager", "Gentle", "Golden", "Happy", "Hidden",
-                                             "Honest", "Jolly", "Kind", "Lively", "Lucky", "Mellow", "Merry", "Nimble", "Patient", "Quiet", "Rapid",
-                                             "Silent", "Silver", "Steady", "Sunny", "Swift", "Tidy", "Warm", "Wise", "Witty", "Bright"};
-  constexpr std::string_view nouns[] = {"Anchor", "Badger", "Beacon", "Birch", "Bridge", "Canyon", "Cedar", "Comet", "Falcon", "Fern", "Forge",
-                                        "Garden", "Harbor", "Heron", "Island", "Lantern", "Maple", "Meadow", "Mirror", "Orchard", "Otter", "Pebble",
-                                        "Prairie", "Raven", "River", "Robin", "Sparrow", "Summit", "Thistle", "Tower", "Valley", "Willow"};
+  constexpr std::string_view adjectives[] = {
+      "Amber",  "Brave", "Calm",   "Clever",  "Cosmic", "Curious", "Eager",  "Gentle",
+      "Golden", "Happy", "Hidden", "Honest",  "Jolly",  "Kind",    "Lively", "Lucky",
+      "Mellow", "Merry", "Nimble", "Patient", "Quiet",  "Rapid",   "Silent", "Silver",
+      "Steady", "Sunny", "Swift",  "Tidy",    "Warm",   "Wise",    "Witty",  "Bright"};
+  constexpr std::string_view nouns[] = {
+      "Anchor", "Badger", "Beacon",  "Birch",   "Bridge",  "Canyon", "Cedar",   "Comet",
+      "Falcon", "Fern",   "Forge",   "Garden",  "Harbor",  "Heron",  "Island",  "Lantern",
+      "Maple",  "Meadow", "Mirror",  "Orchard", "Otter",   "Pebble", "Prairie", "Raven",
+      "River",  "Robin",  "Sparrow", "Summit",  "Thistle", "Tower",  "Valley",  "Willow"};
   auto r = env.random_uuid();
-  return std::string(adjectives[r.bytes[0] % std::size(adjectives)]) + std::string(nouns[r.bytes[1] % std::size(nouns)]);
+  return std::string(adjectives[r.bytes[0] % std::size(adjectives)]) +
+         std::string(nouns[r.bytes[1] % std::size(nouns)]);
 }
 
 bool is_valid_name(std::string_view name) {
@@ -104,7 +118,9 @@ struct partial_compaction {
   std::optional<compaction_mode> mode;
   std::optional<double> sliding_window_percentage;
 };
-BOOST_DESCRIBE_STRUCT(partial_compaction, (), (model, model_settings_, prompt, prompt_acknowledgement, clip_chars, mode, sliding_window_percentage))
+BOOST_DESCRIBE_STRUCT(partial_compaction, (),
+                      (model, model_settings_, prompt, prompt_acknowledgement, clip_chars, mode,
+                       sliding_window_percentage))
 
 } // namespace
 

@@ -24,8 +24,9 @@ bool starts_with_any(std::string_view s, std::initializer_list<std::string_view>
 
 bool openrouter_reasons(std::string_view model) {
   auto m = text::lower(model);
-  for (std::string_view part : {"/o1", "/o3", "/o4", "/gpt-5", "claude-3-7-sonnet", "claude-sonnet-4", "claude-opus-4", "claude-haiku-4", "gemini",
-                                "glm-4.5", "glm-4.6", "glm-4.7", "glm-5", "deepseek-r1", "deepseek-reasoner", "kimi"})
+  for (std::string_view part : {"/o1", "/o3", "/o4", "/gpt-5", "claude-3-7-sonnet", "claude-sonnet-4",
+                                "claude-opus-4", "claude-haiku-4", "gemini", "glm-4.5", "glm-4.6", "glm-4.7",
+                                "glm-5", "deepseek-r1", "deepseek-reasoner", "kimi"})
     if (m.find(part) != std::string::npos) return true;
   return false;
 }
@@ -37,14 +38,19 @@ family family_of(const llm_config& c) {
       starts_with_any(model, {"claude-opus-4", "claude-sonnet-4", "claude-3-7-sonnet", "claude-haiku-4-5"}))
     return family::anthropic;
   if (starts_with_any(model, {"gemini-2.5-pro", "gemini-3"})) return family::gemini_forced;
-  if ((type == "google_ai" || type == "google_vertex") && model.starts_with("gemini-2.5-flash")) return family::gemini_toggle;
-  if ((type == "zai" || type == "zai_coding") && starts_with_any(model, {"glm-4.5", "glm-4.6", "glm-4.7", "glm-5"})) return family::toggle;
+  if ((type == "google_ai" || type == "google_vertex") && model.starts_with("gemini-2.5-flash"))
+    return family::gemini_toggle;
+  if ((type == "zai" || type == "zai_coding") &&
+      starts_with_any(model, {"glm-4.5", "glm-4.6", "glm-4.7", "glm-5"}))
+    return family::toggle;
   if (type == "openrouter" && openrouter_reasons(model)) return family::toggle;
   if (type == "baseten") return family::toggle;
   return family::none;
 }
 
-bool has_none_effort(std::string_view model) { return starts_with_any(model, {"gpt-5.1", "gpt-5.2", "gpt-5.3", "gpt-5.4"}); }
+bool has_none_effort(std::string_view model) {
+  return starts_with_any(model, {"gpt-5.1", "gpt-5.2", "gpt-5.3", "gpt-5.4"});
+}
 
 void settle_openai(llm_config& c) {
   c.enable_reasoner = true;
@@ -61,7 +67,9 @@ void default_budget(llm_config& c) {
 
 } // namespace
 
-bool thinks_adaptively(std::string_view model) { return starts_with_any(model, {"claude-opus-4-6", "claude-sonnet-4-6"}); }
+bool thinks_adaptively(std::string_view model) {
+  return starts_with_any(model, {"claude-opus-4-6", "claude-sonnet-4-6"});
+}
 
 void normalise_reasoning(llm_config& c, bool reasoning, agent_type type) {
   bool v1 = type == agent_type::letta_v1_agent;
@@ -72,7 +80,8 @@ void normalise_reasoning(llm_config& c, bool reasoning, agent_type type) {
   case family::anthropic:
     c.enable_reasoner = reasoning;
     if (reasoning && !thinks_adaptively(c.model)) default_budget(c);
-    if (!c.effort && (thinks_adaptively(c.model) || c.model.starts_with("claude-opus-4-5"))) c.effort = "medium";
+    if (!c.effort && (thinks_adaptively(c.model) || c.model.starts_with("claude-opus-4-5")))
+      c.effort = "medium";
     return;
   case family::gemini_toggle:
     c.enable_reasoner = reasoning;

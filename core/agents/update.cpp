@@ -7,10 +7,13 @@
 namespace troupe::agents {
 
 bool needs_model(const update_agent& change) {
-  return change.model || change.context_window_limit || change.max_tokens.present || change.model_settings_ || change.reasoning;
+  return change.model || change.context_window_limit || change.max_tokens.present || change.model_settings_ ||
+         change.reasoning;
 }
 
-std::string wanted_handle(const update_agent& change, const agent& a) { return change.model ? *change.model : a.llm.handle.value_or(""); }
+std::string wanted_handle(const update_agent& change, const agent& a) {
+  return change.model ? *change.model : a.llm.handle.value_or("");
+}
 
 namespace {
 
@@ -46,13 +49,17 @@ void replace_secrets(agent& a, const json::dictionary<std::string>& given, envir
 
 } // namespace
 
-std::optional<error> apply(agent& a, agent_activity& activity, const update_agent& change, const std::optional<resolved_models>& models,
-                           const actor& by, environment& env) {
+std::optional<error> apply(agent& a, agent_activity& activity, const update_agent& change,
+                           const std::optional<resolved_models>& models, const actor& by, environment& env) {
   if (change.name && !is_valid_name(*change.name))
-    return invalid_argument("Agent name '" + *change.name + "' holds characters that are not allowed: letters, digits, underscores, spaces, apostrophes and hyphens are");
+    return invalid_argument("Agent name '" + *change.name +
+                            "' holds characters that are not allowed: letters, digits, underscores, spaces, "
+                            "apostrophes and hyphens are");
   if (change.max_files_open.value_or(0) > 1000)
-    return invalid_argument("max_files_open cannot exceed 1000. Got: " + std::to_string(*change.max_files_open));
-  if (change.timezone && !is_time_zone(*change.timezone)) return invalid_argument("Unknown time zone: " + *change.timezone);
+    return invalid_argument("max_files_open cannot exceed 1000. Got: " +
+                            std::to_string(*change.max_files_open));
+  if (change.timezone && !is_time_zone(*change.timezone))
+    return invalid_argument("Unknown time zone: " + *change.timezone);
   auto take = [](auto& member, const auto& given) {
     if (given) member = *given;
   };
@@ -77,10 +84,12 @@ std::optional<error> apply(agent& a, agent_activity& activity, const update_agen
   if (change.enable_sleeptime) a.enable_sleeptime = change.enable_sleeptime;
   if (change.response_format_) a.response_format = change.response_format_->value;
   if (change.max_files_open) a.max_files_open = change.max_files_open;
-  if (change.per_file_view_window_char_limit) a.per_file_view_window_char_limit = change.per_file_view_window_char_limit;
+  if (change.per_file_view_window_char_limit)
+    a.per_file_view_window_char_limit = change.per_file_view_window_char_limit;
   if (change.embedding_config_) a.embedding = change.embedding_config_;
   if (models && models->embedding) a.embedding = models->embedding;
-  if (change.tool_exec_environment_variables) replace_secrets(a, *change.tool_exec_environment_variables, env);
+  if (change.tool_exec_environment_variables)
+    replace_secrets(a, *change.tool_exec_environment_variables, env);
   if (change.secrets) replace_secrets(a, *change.secrets, env);
   apply_model(a, change, models);
   if (change.compaction_settings_) {

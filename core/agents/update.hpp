@@ -12,7 +12,7 @@ std::string wanted_handle(const update_agent& change, const agent& a);
 
 // Applies the change to the record and the activity. `models` as resolved, where needed. Relations (tools, blocks) are
 // only taken over as ids: the caller checks them.
-std::optional<error> apply(agent& a, agent_activity& activity, const update_agent& change, const std::optional<resolved_models>& models,
-                           const actor& by, environment& env);
+std::optional<error> apply(agent& a, agent_activity& activity, const update_agent& change,
+                           const std::optional<resolved_models>& models, const actor& by, environment& env);
 
 } // namespace troupe::agents

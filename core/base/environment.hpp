@@ -8,22 +8,19 @@
 namespace troupe {
 
 class environment {
- public:
+public:
   virtual ~environment() = default;
   virtual timestamp now() = 0;
   virtual uuid random_uuid() = 0; // version 4
   // Monotonic, for durations; nanoseconds.
   virtual std::int64_t monotonic_ns() = 0;
 
-  template <class Id>
-  Id make_id() {
-    return Id{random_uuid()};
-  }
+  template <class Id> Id make_id() { return Id{random_uuid()}; }
 };
 
 // The machine's clocks and a generator per thread, seeded from the kernel. Safe to use from any thread.
 class system_environment final : public environment {
- public:
+public:
   timestamp now() override;
   uuid random_uuid() override;
   std::int64_t monotonic_ns() override;

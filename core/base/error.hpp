@@ -15,37 +15,37 @@ namespace troupe {
 // What went wrong, as the API's clients tell it apart (reference: agent-loop §12, resources §1.6).
 // Numbers are part of nothing durable; the order may change.
 enum class errc : std::uint8_t {
-  invalid_body = 1,     // 422 with the list of field errors (extra.detail holds its text)
-  unprocessable,        // 422 with a plain detail
-  invalid_argument,     // 400
-  unauthorized,         // 401
-  not_found,            // 404
-  method_not_allowed,   // 405
-  conflict,             // 409
-  pending_approval,     // 409, extra: {pending_request_id}
-  busy,                 // 409, extra: {run_id}
-  gone,                 // 410
-  payload_too_large,    // 413
-  too_many_requests,    // 429 with Retry-After
-  not_implemented,      // 501
-  unavailable,          // 503
-  storage_full,         // 507
-  internal,             // 500
-  llm_rate_limit,       // 429, nested error body from here on
+  invalid_body = 1,         // 422 with the list of field errors (extra.detail holds its text)
+  unprocessable,            // 422 with a plain detail
+  invalid_argument,         // 400
+  unauthorized,             // 401
+  not_found,                // 404
+  method_not_allowed,       // 405
+  conflict,                 // 409
+  pending_approval,         // 409, extra: {pending_request_id}
+  busy,                     // 409, extra: {run_id}
+  gone,                     // 410
+  payload_too_large,        // 413
+  too_many_requests,        // 429 with Retry-After
+  not_implemented,          // 501
+  unavailable,              // 503
+  storage_full,             // 507
+  internal,                 // 500
+  llm_rate_limit,           // 429, nested error body from here on
   llm_insufficient_credits, // 402
-  llm_authentication,   // 401
-  llm_bad_request,      // 400
-  llm_timeout,          // 504
-  llm_error,            // 500
-  llm_context_window,   // 400: the provider says that the context is too long; compaction's trigger
-  llm_empty_response,   // 500
-  cancelled,            // the work was cancelled; never reaches a client as it is
+  llm_authentication,       // 401
+  llm_bad_request,          // 400
+  llm_timeout,              // 504
+  llm_error,                // 500
+  llm_context_window,       // 400: the provider says that the context is too long; compaction's trigger
+  llm_empty_response,       // 500
+  cancelled,                // the work was cancelled; never reaches a client as it is
 };
 
 struct error {
   errc code = errc::internal;
-  std::string message;        // the API's `detail` (for llm_*: the nested detail)
-  boost::json::object extra;  // further members of the body, where the code has any
+  std::string message;       // the API's `detail` (for llm_*: the nested detail)
+  boost::json::object extra; // further members of the body, where the code has any
 };
 
 // True for the codes whose body is {"error": {...}}.
@@ -58,8 +58,7 @@ constexpr bool is_llm_error(errc code) noexcept {
   throw std::runtime_error("unchecked troupe::error: " + e.message);
 }
 
-template <class T>
-using result = boost::system::result<T, error>;
+template <class T> using result = boost::system::result<T, error>;
 
 inline error fail(errc code, std::string message) { return error{code, std::move(message), {}}; }
 

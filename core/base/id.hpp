@@ -21,7 +21,9 @@ struct uuid {
   std::string str() const;
   // Exactly 36 characters, lower-case hexadecimal, version 4, variant 8..b; nothing otherwise.
   static std::optional<uuid> parse(std::string_view text) noexcept;
-  std::string_view view() const noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+  std::string_view view() const noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
   static uuid from_bytes(std::string_view raw) noexcept {
     uuid u;
     std::memcpy(u.bytes.data(), raw.data(), std::min<std::size_t>(raw.size(), 16));
@@ -29,15 +31,13 @@ struct uuid {
   }
 };
 
-template <std::size_t N>
-struct id_prefix {
+template <std::size_t N> struct id_prefix {
   char text[N]{};
   constexpr id_prefix(const char (&s)[N]) { std::copy_n(s, N, text); }
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-template <id_prefix Prefix>
-struct id {
+template <id_prefix Prefix> struct id {
   static constexpr std::string_view prefix = Prefix.view();
   static constexpr std::size_t text_size = prefix.size() + 37;
 
@@ -57,7 +57,8 @@ struct id {
   static id from_key(std::string_view raw) noexcept { return id{uuid::from_bytes(raw)}; }
 
   static std::optional<id> parse(std::string_view text) noexcept {
-    if (text.size() != text_size || !text.starts_with(prefix) || text[prefix.size()] != '-') return std::nullopt;
+    if (text.size() != text_size || !text.starts_with(prefix) || text[prefix.size()] != '-')
+      return std::nullopt;
     auto u = uuid::parse(text.substr(prefix.size() + 1));
     if (!u) return std::nullopt;
     return id{*u};
@@ -82,15 +83,13 @@ using user_id = id<"user">;
 
 } // namespace troupe
 
-template <>
-struct std::hash<troupe::uuid> {
+template <> struct std::hash<troupe::uuid> {
   std::size_t operator()(const troupe::uuid& u) const noexcept {
     std::size_t h; // random bytes already: any eight of them are a hash
     std::memcpy(&h, u.bytes.data() + 8, sizeof h);
     return h;
   }
 };
-template <troupe::id_prefix P>
-struct std::hash<troupe::id<P>> {
+template <troupe::id_prefix P> struct std::hash<troupe::id<P>> {
   std::size_t operator()(const troupe::id<P>& i) const noexcept { return std::hash<troupe::uuid>{}(i.value); }
 };

@@ -24,7 +24,11 @@ bool is_utf8(std::string_view s) noexcept {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   for (std::size_t i = 0; i < s.size();) {
     unsigned char c = byte(i);
-    std::size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 9;
+    std::size_t more = c < 0x80                ? 0
+                       : c >= 0xc2 && c < 0xe0 ? 1
+                       : c >= 0xe0 && c < 0xf0 ? 2
+                       : c >= 0xf0 && c < 0xf5 ? 3
+                                               : 9;
     if (more == 9 || i + more >= s.size()) return false;
     for (std::size_t k = 1; k <= more; ++k)
       if (!continuation(s[i + k])) return false;

@@ -36,9 +36,11 @@ parts split(std::int64_t us) {
 std::string print(std::int64_t us, bool fraction, const char* suffix) {
   auto p = split(us);
   char buf[64];
-  int n = std::snprintf(buf, sizeof buf, "%04d-%02d-%02dT%02d:%02d:%02d", p.year, p.month, p.day, p.hour, p.minute, p.second);
+  int n = std::snprintf(buf, sizeof buf, "%04d-%02d-%02dT%02d:%02d:%02d", p.year, p.month, p.day, p.hour,
+                        p.minute, p.second);
   if (fraction && p.micros != 0)
-    n += std::snprintf(buf + n, sizeof buf - static_cast<std::size_t>(n), ".%06d", static_cast<int>(p.micros));
+    n +=
+        std::snprintf(buf + n, sizeof buf - static_cast<std::size_t>(n), ".%06d", static_cast<int>(p.micros));
   return std::string(buf, static_cast<std::size_t>(n)) + suffix;
 }
 
@@ -100,7 +102,8 @@ std::optional<iso_time> parse_iso_parts(std::string_view text) {
   if (!month || !take(text, at, '-')) return std::nullopt;
   auto day = number(text, at, 2);
   if (!day) return std::nullopt;
-  date::year_month_day ymd{date::year{*year}, date::month{static_cast<unsigned>(*month)}, date::day{static_cast<unsigned>(*day)}};
+  date::year_month_day ymd{date::year{*year}, date::month{static_cast<unsigned>(*month)},
+                           date::day{static_cast<unsigned>(*day)}};
   if (!ymd.ok()) return std::nullopt;
   iso_time out;
   out.local.us = std::chrono::duration_cast<microseconds>(date::sys_days{ymd}.time_since_epoch()).count();
@@ -147,7 +150,8 @@ bool is_time_zone(const std::string& name) { return name == "UTC" || zone_of(nam
 std::string format_prompt_time(timestamp t, const std::string& zone) {
   auto seconds = date::floor<std::chrono::seconds>(sys(t.us));
   if (zone != "UTC")
-    if (auto* z = zone_of(zone)) return date::format("%Y-%m-%d %I:%M:%S %p %Z%z", date::make_zoned(z, seconds));
+    if (auto* z = zone_of(zone))
+      return date::format("%Y-%m-%d %I:%M:%S %p %Z%z", date::make_zoned(z, seconds));
   return date::format("%Y-%m-%d %I:%M:%S %p UTC+0000", seconds);
 }
 
@@ -156,8 +160,8 @@ std::string format_iso_in(timestamp t, const std::string& zone) {
   std::int64_t shift = z ? z->get_info(sys(t.us)).offset.count() : 0;
   char suffix[16];
   auto minutes = (shift < 0 ? -shift : shift) / 60;
-  std::snprintf(suffix, sizeof suffix, "%c%02d:%02d", shift < 0 ? '-' : '+', static_cast<int>(minutes / 60 % 100),
-                static_cast<int>(minutes % 60));
+  std::snprintf(suffix, sizeof suffix, "%c%02d:%02d", shift < 0 ? '-' : '+',
+                static_cast<int>(minutes / 60 % 100), static_cast<int>(minutes % 60));
   return print(t.us + shift * 1'000'000, true, suffix);
 }
 

@@ -32,7 +32,7 @@ std::string format_date(timestamp t);
 std::optional<timestamp> parse_iso(std::string_view text);
 
 struct iso_time {
-  timestamp local;        // read as if it were UTC
+  timestamp local;                      // read as if it were UTC
   std::optional<std::int32_t> offset_s; // seconds east of Greenwich, where the text has an offset
   bool date_only = false;
 };

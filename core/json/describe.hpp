@@ -23,7 +23,8 @@
 namespace troupe::json {
 
 template <class T>
-using members_of = boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
+using members_of =
+    boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
 
 template <class T>
 concept described_struct = boost::describe::has_describe_members<T>::value && !std::is_union_v<T>;
@@ -37,14 +38,12 @@ constexpr std::string_view json_name(const char* member) {
   return name;
 }
 
-template <described_struct T, class F>
-constexpr void for_each_member(F&& f) {
+template <described_struct T, class F> constexpr void for_each_member(F&& f) {
   boost::mp11::mp_for_each<members_of<T>>(std::forward<F>(f));
 }
 
 // Text of an enumerator, as in JSON.
-template <described_enum E>
-constexpr std::string_view enum_text(E e) {
+template <described_enum E> constexpr std::string_view enum_text(E e) {
   std::string_view out = "?";
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>([&](auto d) {
     if (d.value == e) out = json_name(d.name);
@@ -52,8 +51,7 @@ constexpr std::string_view enum_text(E e) {
   return out;
 }
 
-template <described_enum E>
-constexpr std::optional<E> enum_from(std::string_view text) {
+template <described_enum E> constexpr std::optional<E> enum_from(std::string_view text) {
   std::optional<E> out;
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>([&](auto d) {
     if (json_name(d.name) == text) out = d.value;
@@ -61,23 +59,21 @@ constexpr std::optional<E> enum_from(std::string_view text) {
   return out;
 }
 
-template <described_enum E>
-std::vector<std::string_view> enum_texts() {
+template <described_enum E> std::vector<std::string_view> enum_texts() {
   std::vector<std::string_view> out;
-  boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>([&](auto d) { out.push_back(json_name(d.name)); });
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>(
+      [&](auto d) { out.push_back(json_name(d.name)); });
   return out;
 }
 
 // A member that a document may leave out, set to null, or give a value: three different things in a PATCH.
-template <class T>
-struct maybe {
+template <class T> struct maybe {
   bool present = false;
   std::optional<T> value;
 };
 
 // Names with values, in the order of the document.
-template <class T>
-struct dictionary : std::vector<std::pair<std::string, T>> {
+template <class T> struct dictionary : std::vector<std::pair<std::string, T>> {
   using std::vector<std::pair<std::string, T>>::vector;
   const T* find(std::string_view key) const {
     for (auto& [k, v] : *this)

@@ -40,7 +40,8 @@ std::string describe_loc(const field_error& e) {
   return out + (e.loc.size() == 1 ? ",)" : ")");
 }
 
-constexpr std::size_t max_described = 64; // a document can be wrong in a million places; the first ones will do
+constexpr std::size_t max_described =
+    64; // a document can be wrong in a million places; the first ones will do
 } // namespace
 
 std::string describe_errors(const std::vector<field_error>& errors) {
@@ -56,7 +57,9 @@ std::string describe_errors(const std::vector<field_error>& errors) {
   return out + "]";
 }
 
-error to_error(const std::vector<field_error>& errors) { return fail(errc::invalid_body, describe_errors(errors)); }
+error to_error(const std::vector<field_error>& errors) {
+  return fail(errc::invalid_body, describe_errors(errors));
+}
 
 bool read(reader& r, const value& v, bool& out) {
   if (v.is_bool()) return out = v.get_bool(), true;
@@ -75,13 +78,15 @@ bool read(reader& r, const value& v, bool& out) {
 
 bool read(reader& r, const value& v, std::int64_t& out) {
   if (v.is_int64()) return out = v.get_int64(), true;
-  if (v.is_uint64()) return r.fail("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size", v);
+  if (v.is_uint64())
+    return r.fail("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size", v);
   if (v.is_bool()) return out = v.get_bool() ? 1 : 0, true;
   if (v.is_double()) {
     double d = v.get_double(), whole = 0;
     if (std::isfinite(d) && std::modf(d, &whole) == 0 && std::abs(whole) < 9e15)
       return out = static_cast<std::int64_t>(whole), true;
-    return r.fail("int_from_float", "Input should be a valid integer, got a number with a fractional part", v);
+    return r.fail("int_from_float", "Input should be a valid integer, got a number with a fractional part",
+                  v);
   }
   if (v.is_string()) {
     auto word = text::trim(view(v.get_string()));
@@ -127,12 +132,14 @@ bool read(reader&, const value& v, value& out) {
 bool read(reader& r, const value& v, timestamp& out) {
   if (v.is_string()) {
     if (auto t = parse_iso(view(v.get_string()))) return out = *t, true;
-    return r.fail("datetime_from_date_parsing", "Input should be a valid datetime or date, invalid character in year", v,
+    return r.fail("datetime_from_date_parsing",
+                  "Input should be a valid datetime or date, invalid character in year", v,
                   "{'error': 'invalid character in year'}");
   }
   if (v.is_int64() || v.is_double()) {
     double n = v.is_int64() ? static_cast<double>(v.get_int64()) : v.get_double();
-    if (std::abs(n) < 1e14) { // seconds, or milliseconds where that would be beyond the year 5138, as pydantic takes it
+    if (std::abs(n) <
+        1e14) { // seconds, or milliseconds where that would be beyond the year 5138, as pydantic takes it
       out.us = static_cast<std::int64_t>(std::abs(n) > 2e10 ? n * 1e3 : n * 1e6);
       return true;
     }
@@ -145,14 +152,18 @@ bool check_id_text(reader& r, const value& v, std::string_view prefix) {
   auto text = view(v.get_string());
   auto wanted = prefix.size() + 37;
   auto limit = [&](const char* type, const char* bound, const char* ctx) {
-    return r.fail(type, "String should have at " + std::string(bound) + " " + std::to_string(wanted) + " characters", v,
-                  "{'" + std::string(ctx) + "': " + std::to_string(wanted) + "}");
+    return r.fail(
+        type, "String should have at " + std::string(bound) + " " + std::to_string(wanted) + " characters", v,
+        "{'" + std::string(ctx) + "': " + std::to_string(wanted) + "}");
   };
   if (text::length(text) < wanted) return limit("string_too_short", "least", "min_length");
   if (text::length(text) > wanted) return limit("string_too_long", "most", "max_length");
-  if (text.starts_with(prefix) && text[prefix.size()] == '-' && uuid::parse(text.substr(prefix.size() + 1))) return true;
-  auto pattern = "^" + std::string(prefix) + "-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
-  return r.fail("string_pattern_mismatch", "String should match pattern '" + pattern + "'", v, "{'pattern': '" + pattern + "'}");
+  if (text.starts_with(prefix) && text[prefix.size()] == '-' && uuid::parse(text.substr(prefix.size() + 1)))
+    return true;
+  auto pattern =
+      "^" + std::string(prefix) + "-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
+  return r.fail("string_pattern_mismatch", "String should match pattern '" + pattern + "'", v,
+                "{'pattern': '" + pattern + "'}");
 }
 
 } // namespace troupe::json

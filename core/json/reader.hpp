@@ -28,7 +28,7 @@ error to_error(const std::vector<field_error>& errors);
 std::string alternatives(const std::vector<std::string_view>& texts);
 
 class reader {
- public:
+public:
   explicit reader(std::string_view root) { path_.emplace_back(std::string(root)); }
 
   bool ok() const noexcept { return errors_.empty(); }
@@ -42,24 +42,23 @@ class reader {
   bool fail_value(const std::string& what, value input);
 
   class scope {
-   public:
+  public:
     scope(reader& r, std::string_view key) : r_(r) { r_.path_.emplace_back(std::string(key)); }
     scope(reader& r, std::size_t index) : r_(r) { r_.path_.emplace_back(index); }
     ~scope() { r_.path_.pop_back(); }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
-   private:
+  private:
     reader& r_;
   };
 
- private:
+private:
   std::vector<std::variant<std::string, std::size_t>> path_;
   std::vector<field_error> errors_;
 };
 
-// -- scalars --------------------------------------------------------------------------------------------------
-
+// -- scalars --------------------------------------------------------------------------------------
 bool read(reader& r, const value& v, bool& out);
 bool read(reader& r, const value& v, std::int64_t& out);
 bool read(reader& r, const value& v, double& out);
@@ -71,19 +70,16 @@ bool read(reader& r, const value& v, timestamp& out);
 // An id inside a body or a query: too short, too long, then the pattern, as pydantic checks a constrained string.
 bool check_id_text(reader& r, const value& v, std::string_view prefix);
 
-template <id_prefix P>
-bool read(reader& r, const value& v, id<P>& out) {
+template <id_prefix P> bool read(reader& r, const value& v, id<P>& out) {
   if (!check_id_text(r, v, P.view())) return false;
   out = *id<P>::parse(view(v.get_string()));
   return true;
 }
 
 // A Literal[...] of the original, as opposed to an Enum: another error type, same words.
-template <class E>
-inline constexpr bool is_literal = false;
+template <class E> inline constexpr bool is_literal = false;
 
-template <described_enum E>
-bool read(reader& r, const value& v, E& out) {
+template <described_enum E> bool read(reader& r, const value& v, E& out) {
   if (v.is_string())
     if (auto e = enum_from<E>(view(v.get_string()))) {
       out = *e;
@@ -94,21 +90,14 @@ bool read(reader& r, const value& v, E& out) {
                 "{'expected': " + python_repr(std::string_view{expected}) + "}");
 }
 
-// -- compounds (declared first: they nest in any order) ---------------------------------------------------------
+// -- compounds (declared first: they nest in any order) -------------------------------------------
+template <class T> bool read(reader& r, const value& v, std::optional<T>& out);
+template <class T> bool read(reader& r, const value& v, std::vector<T>& out);
+template <class T> bool read(reader& r, const value& v, maybe<T>& out);
+template <class T> bool read(reader& r, const value& v, dictionary<T>& out);
+template <described_struct T> bool read(reader& r, const value& v, T& out);
 
-template <class T>
-bool read(reader& r, const value& v, std::optional<T>& out);
-template <class T>
-bool read(reader& r, const value& v, std::vector<T>& out);
-template <class T>
-bool read(reader& r, const value& v, maybe<T>& out);
-template <class T>
-bool read(reader& r, const value& v, dictionary<T>& out);
-template <described_struct T>
-bool read(reader& r, const value& v, T& out);
-
-template <class T>
-bool read(reader& r, const value& v, std::optional<T>& out) {
+template <class T> bool read(reader& r, const value& v, std::optional<T>& out) {
   if (v.is_null()) {
     out.reset();
     return true;
@@ -116,8 +105,7 @@ bool read(reader& r, const value& v, std::optional<T>& out) {
   return read(r, v, out.emplace());
 }
 
-template <class T>
-bool read(reader& r, const value& v, std::vector<T>& out) {
+template <class T> bool read(reader& r, const value& v, std::vector<T>& out) {
   auto* items = v.if_array();
   if (!items) return r.fail("list_type", "Input should be a valid list", v);
   bool good = true;
@@ -130,14 +118,12 @@ bool read(reader& r, const value& v, std::vector<T>& out) {
   return good;
 }
 
-template <class T>
-bool read(reader& r, const value& v, maybe<T>& out) {
+template <class T> bool read(reader& r, const value& v, maybe<T>& out) {
   out.present = true;
   return read(r, v, out.value);
 }
 
-template <class T>
-bool read(reader& r, const value& v, dictionary<T>& out) {
+template <class T> bool read(reader& r, const value& v, dictionary<T>& out) {
   auto* o = v.if_object();
   if (!o) return r.fail("dict_type", "Input should be a valid dictionary", v);
   bool good = true;
@@ -152,16 +138,14 @@ bool read(reader& r, const value& v, dictionary<T>& out) {
 }
 
 namespace detail {
-template <class T>
-constexpr bool is_required(std::string_view name) {
+template <class T> constexpr bool is_required(std::string_view name) {
   if constexpr (requires { T::required; })
     for (std::string_view r : T::required)
       if (r == name) return true;
   return false;
 }
 
-template <class T>
-bool is_member(std::string_view name) {
+template <class T> bool is_member(std::string_view name) {
   bool found = false;
   for_each_member<T>([&](auto d) { found |= json_name(d.name) == name; });
   return found;
@@ -169,8 +153,7 @@ bool is_member(std::string_view name) {
 } // namespace detail
 
 // Reads every member of a described struct from an object; members that are absent keep their defaults.
-template <described_struct T>
-bool read_members(reader& r, const object& o, T& out) {
+template <described_struct T> bool read_members(reader& r, const object& o, T& out) {
   bool good = true;
   for_each_member<T>([&](auto d) {
     auto name = json_name(d.name);
@@ -192,21 +175,20 @@ bool read_members(reader& r, const object& o, T& out) {
   return good;
 }
 
-template <described_struct T>
-bool read(reader& r, const value& v, T& out) {
+template <described_struct T> bool read(reader& r, const value& v, T& out) {
   if constexpr (requires { T::read_json(r, v, out); }) {
     return T::read_json(r, v, out);
   } else {
     auto* o = v.if_object();
     if (!o)
-      return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+      return r.fail("model_attributes_type",
+                    "Input should be a valid dictionary or object to extract fields from", v);
     return read_members(r, *o, out);
   }
 }
 
 // Reads a whole document: the value, or the 422 error. `root` is where it came from: body, query, path.
-template <class T>
-result<T> read_as(const value& v, std::string_view root = "body") {
+template <class T> result<T> read_as(const value& v, std::string_view root = "body") {
   reader r(root);
   T out{};
   read(r, v, out);

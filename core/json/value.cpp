@@ -20,7 +20,10 @@ boost::json::parse_options options() {
 }
 
 constexpr int hex_digit(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
 }
 
 // The code unit of a \uXXXX escape at `at`, or -1.
@@ -67,7 +70,7 @@ std::string without_lone_surrogates(std::string_view s) {
 // A recogniser that goes the way of Python's decoder, to name the same error at the same place. Nesting is kept on
 // a stack of its own, so a hostile text cannot exhaust ours.
 class python_decoder {
- public:
+public:
   explicit python_decoder(std::string_view text) : s_(text) {}
 
   syntax_error run() {
@@ -82,7 +85,7 @@ class python_decoder {
     return error_;
   }
 
- private:
+private:
   void space() {
     while (at_ < s_.size() && std::string_view(" \t\n\r").find(s_[at_]) != std::string_view::npos) ++at_;
   }
@@ -235,7 +238,8 @@ char32_t next_code_point(std::string_view s, std::size_t& i) {
   auto c = static_cast<unsigned char>(s[i]);
   std::size_t more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
   char32_t point = more == 0 ? c : static_cast<char32_t>(c & (0x3f >> more));
-  for (++i; more > 0 && i < s.size(); --more, ++i) point = point << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
+  for (++i; more > 0 && i < s.size(); --more, ++i)
+    point = point << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
   return point;
 }
 
@@ -308,8 +312,8 @@ void print_styled(std::string& out, const value& v, const style& st, int level) 
 
 // What Python's str.isprintable refuses, as far as it matters in ids, names and texts of errors.
 bool printable(char32_t p) {
-  return !(p < 0x20 || (p >= 0x7f && p <= 0xa0) || p == 0xad || (p >= 0x2028 && p <= 0x202e) || (p >= 0x200b && p <= 0x200f) ||
-           p == 0xfeff || (p >= 0xd800 && p < 0xe000));
+  return !(p < 0x20 || (p >= 0x7f && p <= 0xa0) || p == 0xad || (p >= 0x2028 && p <= 0x202e) ||
+           (p >= 0x200b && p <= 0x200f) || p == 0xfeff || (p >= 0xd800 && p < 0xe000));
 }
 
 } // namespace
@@ -318,7 +322,8 @@ boost::system::result<value, syntax_error> parse(std::string_view text) {
   boost::json::error_code ec;
   auto v = boost::json::parse({text.data(), text.size()}, ec, {}, options());
   if (!ec) return v;
-  if (ec == boost::json::error::illegal_leading_surrogate || ec == boost::json::error::illegal_trailing_surrogate ||
+  if (ec == boost::json::error::illegal_leading_surrogate ||
+      ec == boost::json::error::illegal_trailing_surrogate ||
       ec == boost::json::error::expected_utf16_escape) {
     auto mended = without_lone_surrogates(text);
     v = boost::json::parse({mended.data(), mended.size()}, ec, {}, options());
@@ -401,11 +406,16 @@ std::string python_repr(std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     std::size_t begin = i;
     char32_t p = next_code_point(s, i);
-    if (p == static_cast<unsigned char>(quote) || p == '\\') out.append("\\").push_back(static_cast<char>(p));
-    else if (p == '\n') out += "\\n";
-    else if (p == '\r') out += "\\r";
-    else if (p == '\t') out += "\\t";
-    else if (printable(p)) out.append(s, begin, i - begin);
+    if (p == static_cast<unsigned char>(quote) || p == '\\')
+      out.append("\\").push_back(static_cast<char>(p));
+    else if (p == '\n')
+      out += "\\n";
+    else if (p == '\r')
+      out += "\\r";
+    else if (p == '\t')
+      out += "\\t";
+    else if (printable(p))
+      out.append(s, begin, i - begin);
     else {
       char buf[16];
       std::snprintf(buf, sizeof buf, p < 0x100 ? "\\x%02x" : "\\u%04x", static_cast<unsigned>(p));
@@ -445,9 +455,13 @@ std::string python_repr(const value& v) {
   }
 }
 
-std::string python_str(const value& v) { return v.is_string() ? std::string(view(v.get_string())) : python_repr(v); }
+std::string python_str(const value& v) {
+  return v.is_string() ? std::string(view(v.get_string())) : python_repr(v);
+}
 
-const value* find(const object& o, std::string_view key) noexcept { return o.if_contains({key.data(), key.size()}); }
+const value* find(const object& o, std::string_view key) noexcept {
+  return o.if_contains({key.data(), key.size()});
+}
 
 const value* find(const value& v, std::string_view key) noexcept {
   auto* o = v.if_object();

@@ -22,7 +22,8 @@ inline constexpr std::size_t max_depth = 200;
 struct syntax_error {
   std::string message;
   std::size_t position = 0;
-  bool unreadable = false; // not UTF-8, or nested too deep: Python's decoder does not get as far as a position
+  bool unreadable =
+      false; // not UTF-8, or nested too deep: Python's decoder does not get as far as a position
 };
 
 // Parses a whole document. Lone UTF-16 surrogates in escapes are dropped instead of refused, as clients that cut
@@ -34,8 +35,7 @@ std::optional<value> try_parse(std::string_view text);
 // Finds the first error the way Python's json module does. Only called for texts that did not parse.
 syntax_error diagnose(std::string_view text);
 
-// -- printing -------------------------------------------------------------------------------------------------
-
+// -- printing -------------------------------------------------------------------------------------
 // {"a":1,"b":[1.0,"é"]}: compact, UTF-8 (the API's bodies).
 void print(std::string& out, const value& v);
 std::string print(const value& v);
@@ -52,8 +52,7 @@ std::string python_repr(std::string_view s);
 // str(v): as repr, but a string is itself.
 std::string python_str(const value& v);
 
-// -- reading by hand ------------------------------------------------------------------------------------------
-
+// -- reading by hand ------------------------------------------------------------------------------
 // The member, or null where `v` is no object or has no such member.
 const value* find(const value& v, std::string_view key) noexcept;
 const value* find(const object& o, std::string_view key) noexcept;

@@ -20,12 +20,14 @@ message_type type_of(const delta& d, bool gated) {
   case delta::kind::text: return message_type::assistant_message;
   case delta::kind::reasoning: return message_type::reasoning_message;
   case delta::kind::hidden_reasoning: return message_type::hidden_reasoning_message;
-  case delta::kind::tool_call: return gated ? message_type::approval_request_message : message_type::tool_call_message;
+  case delta::kind::tool_call:
+    return gated ? message_type::approval_request_message : message_type::tool_call_message;
   }
   return message_type::assistant_message;
 }
 
-void head(json::object_writer& w, const message_id& id, timestamp now, message_type type, const std::string& otid, const chunk_target& t) {
+void head(json::object_writer& w, const message_id& id, timestamp now, message_type type,
+          const std::string& otid, const chunk_target& t) {
   w.add("id", id)
       .raw("date", "\"" + format_date(now) + "\"")
       .null("name")
@@ -47,34 +49,28 @@ bool chunk_projector::gated(const delta& d) {
 }
 
 std::string chunk_projector::call_chunk(const delta& d, timestamp now) {
-  std::string piece; // absent keys are left out, and both members hold this one object
-  {
-    json::object_writer w(piece);
+  auto piece = json::object_text([&](json::object_writer& w) { // absent keys are left out
     if (!d.call_name.empty()) w.add("name", d.call_name);
     if (!d.text.empty()) w.add("arguments", d.text);
     w.add("tool_call_id", d.call_id);
-  }
-  std::string out;
-  json::object_writer w(out);
-  head(w, t_.id, now, message_type::tool_call_message, otid(t_.id, index_), t_);
-  w.raw("tool_call", piece).raw("tool_calls", piece);
-  return out;
+  });
+  return json::object_text([&](json::object_writer& w) {
+    head(w, t_.id, now, message_type::tool_call_message, otid(t_.id, index_), t_);
+    w.raw("tool_call", piece).raw("tool_calls", piece); // both members hold this one object
+  });
 }
 
 std::string chunk_projector::approval_chunk(const delta& d, timestamp now) {
-  std::string piece; // here absent keys are null
-  {
-    json::object_writer w(piece);
+  auto piece = json::object_text([&](json::object_writer& w) { // here absent keys are null
     d.call_name.empty() ? w.null("name") : w.add("name", d.call_name);
     d.text.empty() ? w.null("arguments") : w.add("arguments", d.text);
     w.add("tool_call_id", d.call_id);
-  }
+  });
   auto id = approval_id_for(t_.id);
-  std::string out;
-  json::object_writer w(out);
-  head(w, id, now, message_type::approval_request_message, id.str(), t_);
-  w.raw("tool_call", piece).raw("tool_calls", piece);
-  return out;
+  return json::object_text([&](json::object_writer& w) {
+    head(w, id, now, message_type::approval_request_message, id.str(), t_);
+    w.raw("tool_call", piece).raw("tool_calls", piece);
+  });
 }
 
 std::optional<std::string> chunk_projector::next(const delta& d, timestamp now) {
@@ -84,18 +80,17 @@ std::optional<std::string> chunk_projector::next(const delta& d, timestamp now) 
   if (t_.types && std::find(t_.types->begin(), t_.types->end(), type) == t_.types->end()) return std::nullopt;
   if (type == message_type::tool_call_message) return call_chunk(d, now);
   if (type == message_type::approval_request_message) return approval_chunk(d, now);
-  std::string out;
-  json::object_writer w(out);
-  head(w, t_.id, now, type, otid(t_.id, index_), t_);
-  if (type == message_type::assistant_message)
-    w.add("content", d.text);
-  else if (type == message_type::reasoning_message)
-    w.add("source", "reasoner_model").add("reasoning", d.text).add("signature", d.signature);
-  else if (d.redacted.empty())
-    w.add("state", "omitted").null("hidden_reasoning");
-  else
-    w.add("state", "redacted").add("hidden_reasoning", d.redacted);
-  return out;
+  return json::object_text([&](json::object_writer& w) {
+    head(w, t_.id, now, type, otid(t_.id, index_), t_);
+    if (type == message_type::assistant_message)
+      w.add("content", d.text);
+    else if (type == message_type::reasoning_message)
+      w.add("source", "reasoner_model").add("reasoning", d.text).add("signature", d.signature);
+    else if (d.redacted.empty())
+      w.add("state", "omitted").null("hidden_reasoning");
+    else
+      w.add("state", "redacted").add("hidden_reasoning", d.redacted);
+  });
 }
 
 } // namespace troupe::project

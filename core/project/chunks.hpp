@@ -9,11 +9,11 @@ namespace troupe::project {
 // One piece of a reply, in the order in which the provider sent it.
 struct delta {
   enum class kind { text, reasoning, hidden_reasoning, tool_call } what = kind::text;
-  std::string text;      // text, reasoning; tool_call: a piece of the arguments
-  std::string call_id;   // tool_call
-  std::string call_name; // tool_call: where the provider named it in this piece
+  std::string text;                     // text, reasoning; tool_call: a piece of the arguments
+  std::string call_id;                  // tool_call
+  std::string call_name;                // tool_call: where the provider named it in this piece
   std::optional<std::string> signature; // reasoning
-  std::string redacted;  // hidden_reasoning: empty where it was merely omitted
+  std::string redacted;                 // hidden_reasoning: empty where it was merely omitted
 };
 
 struct chunk_target {
@@ -26,13 +26,13 @@ struct chunk_target {
 };
 
 class chunk_projector {
- public:
+public:
   explicit chunk_projector(chunk_target target) : t_(std::move(target)) {}
 
   // The chunk's JSON text; nothing where the client does not want its type or there is nothing to show.
   std::optional<std::string> next(const delta& d, timestamp now);
 
- private:
+private:
   bool gated(const delta& d);
   std::string call_chunk(const delta& d, timestamp now);
   std::string approval_chunk(const delta& d, timestamp now);

@@ -18,8 +18,9 @@ namespace {
 
 // Builds the API messages of one stored message.
 class projector {
- public:
-  projector(std::vector<api_message>& out, const message& m, const options& o) : out_(out), m_(m), o_(o), first_(out.size()) {}
+public:
+  projector(std::vector<api_message>& out, const message& m, const options& o)
+      : out_(out), m_(m), o_(o), first_(out.size()) {}
 
   void run() {
     switch (m_.role) {
@@ -39,16 +40,14 @@ class projector {
     if (o_.reverse) std::reverse(out_.begin() + static_cast<std::ptrdiff_t>(first_), out_.end());
   }
 
- private:
+private:
   // One message with the otid of the next part.
-  template <class F>
-  void part(message_type type, F members) {
+  template <class F> void part(message_type type, F members) {
     auto index = static_cast<unsigned>(out_.size() - first_);
     add(type, otid(m_.id, index), members, true);
   }
   // One message with the otid that was stored.
-  template <class F>
-  void stored(message_type type, F members) {
+  template <class F> void stored(message_type type, F members) {
     add(type, m_.otid, members, m_.role != message_role::system);
   }
 
@@ -57,7 +56,11 @@ class projector {
     auto& message = out_.emplace_back(api_message{type, m_.id, {}});
     json::object_writer w(message.body);
     bool answer = type == message_type::approval_response_message; // carries neither step nor sender
-    w.add("id", m_.id).raw("date", "\"" + format_date(m_.created_at) + "\"").add("name", m_.name).add("message_type", type).add("otid", otid);
+    w.add("id", m_.id)
+        .raw("date", "\"" + format_date(m_.created_at) + "\"")
+        .add("name", m_.name)
+        .add("message_type", type)
+        .add("otid", otid);
     answer ? w.null("sender_id").null("step_id") : w.add("sender_id", m_.sender_id).add("step_id", m_.step);
     if (with_error && m_.is_err)
       w.add("is_err", true);
@@ -67,9 +70,11 @@ class projector {
     members(w);
   }
 
-  void reasoning(std::string_view source, const std::string& text, const std::optional<std::string>& signature) {
-    part(message_type::reasoning_message,
-         [&](json::object_writer& w) { w.add("source", source).add("reasoning", text).add("signature", signature); });
+  void reasoning(std::string_view source, const std::string& text,
+                 const std::optional<std::string>& signature) {
+    part(message_type::reasoning_message, [&](json::object_writer& w) {
+      w.add("source", source).add("reasoning", text).add("signature", signature);
+    });
   }
 
   void parts() {
@@ -94,8 +99,9 @@ class projector {
         for (auto& p : s->summary) all.append(all.empty() ? "" : "\n\n").append(p.text);
         if (!all.empty()) reasoning("reasoner_model", all, s->encrypted_content);
       } else if (auto* hidden = std::get_if<redacted_reasoning_content>(&c)) {
-        part(message_type::hidden_reasoning_message,
-             [&](json::object_writer& w) { w.add("state", "redacted").add("hidden_reasoning", hidden->data); });
+        part(message_type::hidden_reasoning_message, [&](json::object_writer& w) {
+          w.add("state", "redacted").add("hidden_reasoning", hidden->data);
+        });
       } else if (std::holds_alternative<omitted_reasoning_content>(c)) {
         part(message_type::hidden_reasoning_message,
              [&](json::object_writer& w) { w.add("state", "omitted").null("hidden_reasoning"); });
@@ -120,7 +126,8 @@ class projector {
   void calls() {
     std::vector<const tool_call*> batch;
     auto flush = [&] {
-      if (!batch.empty()) part(message_type::tool_call_message, [&](json::object_writer& w) { write_calls(w, batch); });
+      if (!batch.empty())
+        part(message_type::tool_call_message, [&](json::object_writer& w) { write_calls(w, batch); });
       batch.clear();
     };
     for (auto& call : m_.tool_calls) {
@@ -139,7 +146,8 @@ class projector {
     auto args = json::try_parse(call.arguments);
     auto* text = args ? json::find(*args, o_.assistant_message_tool_kwarg) : nullptr;
     if (!text) return;
-    auto content = text->is_string() ? std::string(json::view(text->get_string())) : json::print_python(*text);
+    auto content =
+        text->is_string() ? std::string(json::view(text->get_string())) : json::print_python(*text);
     part(message_type::assistant_message, [&](json::object_writer& w) { w.add("content", content); });
   }
 
@@ -200,7 +208,10 @@ class projector {
       write_parts(w.key("tool_return"), *s.parts);
     else
       w.add("tool_return", s.text);
-    w.add("status", s.status).add("tool_call_id", r.tool_call_id.value_or("")).add("stdout", r.stdout_).add("stderr", r.stderr_);
+    w.add("status", s.status)
+        .add("tool_call_id", r.tool_call_id.value_or(""))
+        .add("stdout", r.stdout_)
+        .add("stderr", r.stderr_);
   }
 
   static void write_parts(std::string& out, const std::vector<content_part>& parts) {
@@ -240,9 +251,12 @@ class projector {
   }
 
   static void write_answer(std::string& out, const approval_item& a) {
-    if (a.is_return)
-      return write_return(out, a.returned, show(a.returned));
-    json::object_writer(out).add("type", "approval").add("tool_call_id", a.tool_call_id).add("approve", a.approve).add("reason", a.reason);
+    if (a.is_return) return write_return(out, a.returned, show(a.returned));
+    json::object_writer(out)
+        .add("type", "approval")
+        .add("tool_call_id", a.tool_call_id)
+        .add("approve", a.approve)
+        .add("reason", a.reason);
   }
 
   void response() {
@@ -254,11 +268,14 @@ class projector {
         write_answer(list, m_.approvals[i]);
       }
       list.push_back(']');
-      auto decision = std::find_if(m_.approvals.begin(), m_.approvals.end(), [](auto& a) { return !a.is_return; });
+      auto decision =
+          std::find_if(m_.approvals.begin(), m_.approvals.end(), [](auto& a) { return !a.is_return; });
       if (decision == m_.approvals.end())
         w.null("approve").null("approval_request_id").null("reason");
       else
-        w.add("approve", decision->approve).add("approval_request_id", decision->tool_call_id).add("reason", decision->reason);
+        w.add("approve", decision->approve)
+            .add("approval_request_id", decision->tool_call_id)
+            .add("reason", decision->reason);
     });
   }
 
@@ -270,24 +287,29 @@ class projector {
 
 } // namespace
 
-void project(std::vector<api_message>& out, const message& m, const options& o) { projector(out, m, o).run(); }
+void project(std::vector<api_message>& out, const message& m, const options& o) {
+  projector(out, m, o).run();
+}
 
 std::vector<api_message> project_list(const std::vector<stored_message>& messages, const options& o) {
   std::set<std::string> answered_by_text; // ids of calls that show as assistant messages
   if (o.use_assistant_message)
     for (auto& m : messages)
       if (m->role == message_role::assistant &&
-          std::any_of(m->tool_calls.begin(), m->tool_calls.end(), [&](auto& c) { return c.name == o.assistant_message_tool_name; }))
+          std::any_of(m->tool_calls.begin(), m->tool_calls.end(),
+                      [&](auto& c) { return c.name == o.assistant_message_tool_name; }))
         for (auto& c : m->tool_calls) answered_by_text.insert(c.id);
   std::vector<api_message> out;
   for (auto& m : messages) {
-    if (m->role == message_role::tool && m->tool_call_id && answered_by_text.contains(*m->tool_call_id)) continue;
+    if (m->role == message_role::tool && m->tool_call_id && answered_by_text.contains(*m->tool_call_id))
+      continue;
     project(out, *m, o);
   }
   return out;
 }
 
-std::string to_array(const std::vector<api_message>& messages, const std::optional<std::vector<message_type>>& types) {
+std::string to_array(const std::vector<api_message>& messages,
+                     const std::optional<std::vector<message_type>>& types) {
   std::string out = "[";
   for (auto& m : messages) {
     if (types && std::find(types->begin(), types->end(), m.type) == types->end()) continue;

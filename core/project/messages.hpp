@@ -19,7 +19,7 @@ struct options {
   std::string assistant_message_tool_name = "send_message";
   std::string assistant_message_tool_kwarg = "message";
   bool text_is_assistant_message = true; // else the text of an assistant message is its reasoning
-  bool reverse = false;                  // the parts of one message last first (the caller orders the messages)
+  bool reverse = false; // the parts of one message last first (the caller orders the messages)
 };
 
 using stored_message = std::shared_ptr<const message>;
@@ -34,6 +34,7 @@ void project(std::vector<api_message>& out, const message& m, const options& o);
 std::vector<api_message> project_list(const std::vector<stored_message>& messages, const options& o);
 
 // [..] of those whose type is wanted; no list of types means all.
-std::string to_array(const std::vector<api_message>& messages, const std::optional<std::vector<message_type>>& types);
+std::string to_array(const std::vector<api_message>& messages,
+                     const std::optional<std::vector<message_type>>& types);
 
 } // namespace troupe::project

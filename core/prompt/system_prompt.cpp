@@ -42,7 +42,8 @@ bool shows_blocks(agent_type t) { return t != agent_type::react_agent && t != ag
 
 // Values with a number before each line, for models that edit by line.
 bool numbers_lines(const agent& a) {
-  bool type = a.type == agent_type::sleeptime_agent || a.type == agent_type::memgpt_v2_agent || a.type == agent_type::letta_v1_agent;
+  bool type = a.type == agent_type::sleeptime_agent || a.type == agent_type::memgpt_v2_agent ||
+              a.type == agent_type::letta_v1_agent;
   return type && a.llm.model_endpoint_type == "anthropic";
 }
 
@@ -53,11 +54,16 @@ void write_value(std::string& out, const block& b, bool numbered) {
   }
   if (b.value.empty()) return;
   std::size_t n = 0;
-  for (auto& line : text::split(b.value, '\n')) out.append(std::to_string(++n)).append("→ ").append(line).append("\n");
+  for (auto& line : text::split(b.value, '\n'))
+    out.append(std::to_string(++n)).append("→ ").append(line).append("\n");
 }
 
 void write_block(std::string& out, const block& b, bool numbered) {
-  out.append("<").append(b.label).append(">\n<description>\n").append(b.description.value_or("")).append("\n</description>\n<metadata>\n");
+  out.append("<")
+      .append(b.label)
+      .append(">\n<description>\n")
+      .append(b.description.value_or(""))
+      .append("\n</description>\n<metadata>\n");
   if (b.read_only) out += "- read_only=true\n";
   out.append("- chars_current=").append(std::to_string(text::length(b.value))).append("\n");
   out.append("- chars_limit=").append(std::to_string(b.limit)).append("\n</metadata>\n");
@@ -88,12 +94,14 @@ std::string render_rules(const std::vector<tool_rule>& rules) {
   };
   take([](tool_rule_type t) { return t == tool_rule_type::continue_loop; });
   take([](tool_rule_type t) {
-    return t == tool_rule_type::constrain_child_tools || t == tool_rule_type::conditional || t == tool_rule_type::max_count_per_step;
+    return t == tool_rule_type::constrain_child_tools || t == tool_rule_type::conditional ||
+           t == tool_rule_type::max_count_per_step;
   });
   take([](tool_rule_type t) { return t == tool_rule_type::parent_last_tool; });
   take([](tool_rule_type t) { return t == tool_rule_type::exit_loop; });
   if (sentences.empty()) return {};
-  return "<tool_usage_rules>\n" + std::string(text("tool_rules_intro")) + "\n\n" + text::join(sentences, "\n") + "\n</tool_usage_rules>";
+  return "<tool_usage_rules>\n" + std::string(text("tool_rules_intro")) + "\n\n" +
+         text::join(sentences, "\n") + "\n</tool_usage_rules>";
 }
 
 std::string render_metadata(const agent& a, const memory_counts& counts, timestamp recompiled,
@@ -106,14 +114,16 @@ std::string render_metadata(const agent& a, const memory_counts& counts, timesta
   if (counts.archival_passages > 0)
     out += "\n- " + std::to_string(counts.archival_passages) +
            " total memories you created are stored in archival memory (use tools to access them)";
-  if (!counts.archive_tags.empty()) out += "\n- Available archival memory tags: " + text::join(counts.archive_tags, ", ");
+  if (!counts.archive_tags.empty())
+    out += "\n- Available archival memory tags: " + text::join(counts.archive_tags, ", ");
   return out + "\n</memory_metadata>";
 }
 
 constexpr std::string_view placeholder = "{CORE_MEMORY}";
 
 // The element of that name, tags included, outside the stretch [skip_begin, skip_end).
-std::optional<std::string_view> element(std::string_view text, std::string_view name, std::size_t skip_begin, std::size_t skip_end) {
+std::optional<std::string_view> element(std::string_view text, std::string_view name, std::size_t skip_begin,
+                                        std::size_t skip_end) {
   std::string open = "<" + std::string(name) + ">", close = "</" + std::string(name) + ">";
   for (std::size_t at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
     if (at >= skip_begin && at < skip_end) continue;
@@ -129,14 +139,20 @@ std::optional<std::string_view> element(std::string_view text, std::string_view 
 std::string rule_sentence(const tool_rule& rule) {
   auto tagged = [](const std::string& s) { return "<tool_rule>\n" + s + "\n</tool_rule>"; };
   switch (rule.type) {
-  case tool_rule_type::continue_loop: return tagged(rule.tool_name + " requires continuing your response when called");
+  case tool_rule_type::continue_loop:
+    return tagged(rule.tool_name + " requires continuing your response when called");
   case tool_rule_type::constrain_child_tools:
-    return tagged("After using " + rule.tool_name + ", you must use one of these tools: " + text::join(rule.children, ", "));
-  case tool_rule_type::conditional: return tagged(rule.tool_name + " will determine which tool to use next based on its output");
+    return tagged("After using " + rule.tool_name +
+                  ", you must use one of these tools: " + text::join(rule.children, ", "));
+  case tool_rule_type::conditional:
+    return tagged(rule.tool_name + " will determine which tool to use next based on its output");
   case tool_rule_type::max_count_per_step:
-    return tagged(rule.tool_name + ": at most " + std::to_string(rule.max_count_limit) + " use(s) per response");
-  case tool_rule_type::parent_last_tool: return tagged(text::join(rule.children, ", ") + " can only be used after " + rule.tool_name);
-  case tool_rule_type::exit_loop: return tagged(rule.tool_name + " ends your response (yields control) when called");
+    return tagged(rule.tool_name + ": at most " + std::to_string(rule.max_count_limit) +
+                  " use(s) per response");
+  case tool_rule_type::parent_last_tool:
+    return tagged(text::join(rule.children, ", ") + " can only be used after " + rule.tool_name);
+  case tool_rule_type::exit_loop:
+    return tagged(rule.tool_name + " ends your response (yields control) when called");
   default: return {};
   }
 }
@@ -148,7 +164,8 @@ std::string compile_memory(const agent& a, const std::vector<block>& blocks) {
   return out;
 }
 
-std::string compile_system_message(const agent& a, const std::vector<block>& blocks, const memory_counts& counts, timestamp recompiled,
+std::string compile_system_message(const agent& a, const std::vector<block>& blocks,
+                                   const memory_counts& counts, timestamp recompiled,
                                    const std::optional<conversation_id>& conversation) {
   auto memory = compile_memory(a, blocks) + "\n\n" + render_metadata(a, counts, recompiled, conversation);
   if (a.system.find(placeholder) == std::string::npos) return a.system + "\n\n" + memory;
@@ -160,7 +177,8 @@ system_parts split_system_message(std::string_view text) {
   auto none = std::string_view::npos;
   auto memory_begin = text.find("<memory_blocks>"), memory_end = text.rfind("</memory_blocks>");
   if (memory_begin != none && memory_end != none && memory_end > memory_begin)
-    out.core_memory = text.substr(memory_begin, memory_end + std::string_view("</memory_blocks>").size() - memory_begin);
+    out.core_memory =
+        text.substr(memory_begin, memory_end + std::string_view("</memory_blocks>").size() - memory_begin);
   else
     memory_begin = memory_end = none;
   out.tool_usage_rules = element(text, "tool_usage_rules", memory_begin, memory_end);

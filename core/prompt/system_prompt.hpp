@@ -23,8 +23,9 @@ struct memory_counts {
 };
 
 // `recompiled` is the time that the metadata name; `conversation` is empty for the default thread.
-std::string compile_system_message(const agent& a, const std::vector<block>& blocks, const memory_counts& counts,
-                                   timestamp recompiled, const std::optional<conversation_id>& conversation);
+std::string compile_system_message(const agent& a, const std::vector<block>& blocks,
+                                   const memory_counts& counts, timestamp recompiled,
+                                   const std::optional<conversation_id>& conversation);
 
 // The parts of a compiled system message, for the context overview (resources §2.15). Views into `text`.
 struct system_parts {

@@ -7,6 +7,8 @@
 
 namespace troupe::prompt {
 
-constexpr std::int64_t estimate_tokens(std::string_view text) noexcept { return static_cast<std::int64_t>((text.size() + 3) / 4); }
+constexpr std::int64_t estimate_tokens(std::string_view text) noexcept {
+  return static_cast<std::int64_t>((text.size() + 3) / 4);
+}
 
 } // namespace troupe::prompt

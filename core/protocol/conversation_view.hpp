@@ -10,13 +10,14 @@ namespace troupe {
 struct conversation_turn {
   enum class kind { system, user, assistant, tool } what = kind::user;
   const message* source = nullptr;
-  std::vector<const content_part*> parts;    // user, assistant
-  std::vector<const tool_call*> calls;       // assistant
-  const tool_return* returned = nullptr;     // tool
+  std::vector<const content_part*> parts; // user, assistant
+  std::vector<const tool_call*> calls;    // assistant
+  const tool_return* returned = nullptr;  // tool
 };
 
 // `messages` must outlive the result. A request for approval at the very end that nobody answered is left out, and
 // so are calls without a return anywhere and returns without a call.
-std::vector<conversation_turn> conversation_turns(const std::vector<std::shared_ptr<const message>>& messages);
+std::vector<conversation_turn>
+conversation_turns(const std::vector<std::shared_ptr<const message>>& messages);
 
 } // namespace troupe

@@ -16,7 +16,8 @@ std::string cut_for_prompt(const std::string& text, std::int64_t budget) {
   if (static_cast<std::int64_t>(text.size()) <= budget) return text; // bytes bound characters
   auto length = static_cast<std::int64_t>(text::length(text));
   if (length <= budget) return text;
-  return std::string(text::prefix(text, static_cast<std::size_t>(budget))) + "... [truncated " + std::to_string(length - budget) + " chars]";
+  return std::string(text::prefix(text, static_cast<std::size_t>(budget))) + "... [truncated " +
+         std::to_string(length - budget) + " chars]";
 }
 
 } // namespace troupe

@@ -71,7 +71,9 @@ void write_assistant(std::string& out, const turn& t, bool drop_text) {
     if (i) list.push_back(',');
     json::object_writer c(list);
     c.add("id", t.calls[i]->id).add("type", "function");
-    json::object_writer(c.key("function")).add("name", t.calls[i]->name).add("arguments", t.calls[i]->arguments);
+    json::object_writer(c.key("function"))
+        .add("name", t.calls[i]->name)
+        .add("arguments", t.calls[i]->arguments);
   }
   list.push_back(']');
 }
@@ -220,21 +222,25 @@ std::string request_body(const model_request& r) {
 result<model_reply> parse_reply(std::string_view body) {
   auto v = json::try_parse(body);
   auto* choices = v ? json::find(*v, "choices") : nullptr;
-  if (!choices || !choices->is_array() || choices->get_array().empty()) return broken("the reply is no chat completion");
+  if (!choices || !choices->is_array() || choices->get_array().empty())
+    return broken("the reply is no chat completion");
   auto& choice = choices->get_array()[0];
   auto* m = json::find(choice, "message");
   if (!m || !m->is_object()) return broken("the reply has no message");
   model_reply reply;
-  if (auto reasoning = reasoning_of(*m); !reasoning.empty()) reply.content.emplace_back(reasoning_content{true, std::string(reasoning), std::nullopt});
+  if (auto reasoning = reasoning_of(*m); !reasoning.empty())
+    reply.content.emplace_back(reasoning_content{true, std::string(reasoning), std::nullopt});
   auto* content = json::find(*m, "content");
   if (content && content->is_string() && !content->get_string().empty())
     reply.content.emplace_back(text_content{std::string(json::view(content->get_string())), std::nullopt});
   if (auto* calls = json::find(*m, "tool_calls"); calls && calls->is_array())
     for (auto& call : calls->get_array())
       if (auto* f = json::find(call, "function"))
-        reply.calls.push_back({std::string(json::string_or(call, "id")), std::string(json::string_or(*f, "name")),
+        reply.calls.push_back({std::string(json::string_or(call, "id")),
+                               std::string(json::string_or(*f, "name")),
                                std::string(json::string_or(*f, "arguments", "{}"))});
-  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty()) reply.finish_reason = std::string(reason);
+  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty())
+    reply.finish_reason = std::string(reason);
   if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply.usage = read_usage(*usage);
   reply.raw = body;
   return reply;
@@ -244,8 +250,9 @@ namespace {
 
 // What OpenAI-compatible servers say when a context is too long.
 bool says_context_too_long(std::string_view body) {
-  for (std::string_view s : {"maximum context length", "context_length_exceeded", "exceeds the context window", "context window", "prompt is too long",
-                             "input length and `max_tokens` exceed"})
+  for (std::string_view s :
+       {"maximum context length", "context_length_exceeded", "exceeds the context window", "context window",
+        "prompt is too long", "input length and `max_tokens` exceed"})
     if (text::contains_ignoring_case(body, s)) return true;
   return false;
 }
@@ -254,26 +261,42 @@ bool says_context_too_long(std::string_view body) {
 
 error error_for(int status, std::string_view body) {
   auto v = json::try_parse(body);
-  auto shown = v ? json::python_repr(*v) : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
+  auto shown =
+      v ? json::python_repr(*v)
+        : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
   auto detail = "Error code: " + std::to_string(status) + " - " + shown;
-  auto make = [&](errc code, const char* cls, const char* prefix) { return llm_failure(code, cls, prefix + detail); };
+  auto make = [&](errc code, const char* cls, const char* prefix) {
+    return llm_failure(code, cls, prefix + detail);
+  };
   if ((status == 400 || status == 413) && says_context_too_long(body))
-    return make(errc::llm_context_window, "ContextWindowExceededError", "CONTEXT_WINDOW_EXCEEDED: Bad request to OpenAI (context window exceeded): ");
+    return make(errc::llm_context_window, "ContextWindowExceededError",
+                "CONTEXT_WINDOW_EXCEEDED: Bad request to OpenAI (context window exceeded): ");
   switch (status) {
-  case 400: return make(errc::llm_bad_request, "LLMBadRequestError", "INVALID_ARGUMENT: Bad request to OpenAI-compatible endpoint: ");
-  case 401: return make(errc::llm_authentication, "LLMAuthenticationError", "UNAUTHENTICATED: Authentication failed with OpenAI: ");
-  case 402: return make(errc::llm_insufficient_credits, "LLMInsufficientCreditsError", "INSUFFICIENT_CREDITS: Insufficient credits with OpenAI: ");
-  case 403: return make(errc::llm_error, "LLMPermissionDeniedError", "PERMISSION_DENIED: Permission denied by OpenAI: ");
+  case 400:
+    return make(errc::llm_bad_request, "LLMBadRequestError",
+                "INVALID_ARGUMENT: Bad request to OpenAI-compatible endpoint: ");
+  case 401:
+    return make(errc::llm_authentication, "LLMAuthenticationError",
+                "UNAUTHENTICATED: Authentication failed with OpenAI: ");
+  case 402:
+    return make(errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
+                "INSUFFICIENT_CREDITS: Insufficient credits with OpenAI: ");
+  case 403:
+    return make(errc::llm_error, "LLMPermissionDeniedError",
+                "PERMISSION_DENIED: Permission denied by OpenAI: ");
   case 404: return make(errc::llm_error, "LLMNotFoundError", "NOT_FOUND: Resource not found in OpenAI: ");
-  case 408: return make(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to OpenAI timed out: ");
-  case 422: return make(errc::llm_error, "LLMUnprocessableEntityError", "INVALID_ARGUMENT: Invalid request content for OpenAI: ");
-  case 429: return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
+  case 408:
+    return make(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to OpenAI timed out: ");
+  case 422:
+    return make(errc::llm_error, "LLMUnprocessableEntityError",
+                "INVALID_ARGUMENT: Invalid request content for OpenAI: ");
+  case 429:
+    return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
   default: return make(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: ");
   }
 }
 
-// -- streams -----------------------------------------------------------------------------------------------------
-
+// -- streams --------------------------------------------------------------------------------------
 void stream_decoder::announce(std::vector<project::delta>& out) {
   if (!silent_ || announced_) return;
   announced_ = true;
@@ -283,7 +306,8 @@ void stream_decoder::announce(std::vector<project::delta>& out) {
 
 void stream_decoder::text(std::string_view piece, std::vector<project::delta>& out) {
   announce(out);
-  if (reply_.content.empty() || !std::holds_alternative<text_content>(reply_.content.back())) reply_.content.emplace_back(text_content{});
+  if (reply_.content.empty() || !std::holds_alternative<text_content>(reply_.content.back()))
+    reply_.content.emplace_back(text_content{});
   std::get<text_content>(reply_.content.back()).text += piece;
   out.push_back({project::delta::kind::text, std::string(piece), {}, {}, {}, {}});
 }
@@ -332,7 +356,8 @@ result<void> stream_decoder::feed(std::string_view data, std::vector<project::de
   auto* choices = json::find(*v, "choices");
   if (!choices || !choices->is_array() || choices->get_array().empty()) return {};
   auto& choice = choices->get_array()[0];
-  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty()) reply_.finish_reason = std::string(reason);
+  if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty())
+    reply_.finish_reason = std::string(reason);
   auto* d = json::find(choice, "delta");
   if (!d) return {};
   if (auto piece = reasoning_of(*d); !piece.empty()) reasoning(piece, out);
@@ -346,8 +371,9 @@ result<model_reply> stream_decoder::finish() {
   // Servers that leave out [DONE] are common; one that stops without a finish_reason broke off.
   if (!done_ && !reply_.finish_reason)
     return llm_failure(errc::llm_error, "LLMConnectionError",
-                       any_ ? "INTERNAL_SERVER_ERROR: Connection to OpenAI broke off in the middle of a stream"
-                            : "INTERNAL_SERVER_ERROR: OpenAI sent an empty stream");
+                       any_
+                           ? "INTERNAL_SERVER_ERROR: Connection to OpenAI broke off in the middle of a stream"
+                           : "INTERNAL_SERVER_ERROR: OpenAI sent an empty stream");
   for (auto& call : reply_.calls)
     if (call.arguments.empty()) call.arguments = "{}";
   return std::move(reply_);

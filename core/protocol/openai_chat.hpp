@@ -17,7 +17,7 @@ error error_for(int status, std::string_view body);
 
 // Decodes a stream, event by event. Pieces go to the caller as they come; the reply is put together meanwhile.
 class stream_decoder {
- public:
+public:
   // `reasons_silently`: the model thinks without showing it, which the API tells its clients before the first piece.
   explicit stream_decoder(bool reasons_silently) : silent_(reasons_silently) {}
 
@@ -27,7 +27,7 @@ class stream_decoder {
   // After the stream has ended: everything that was sent, or an error where it broke off.
   result<model_reply> finish();
 
- private:
+private:
   void text(std::string_view piece, std::vector<project::delta>& out);
   void reasoning(std::string_view piece, std::vector<project::delta>& out);
   void call(const json::value& piece, std::vector<project::delta>& out);

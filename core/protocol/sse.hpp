@@ -8,7 +8,7 @@
 namespace troupe {
 
 class sse_splitter {
- public:
+public:
   // Called for each event that has data. `name` is empty where the event has none.
   using visitor = std::function<void(std::string_view name, std::string_view data)>;
 
@@ -19,7 +19,7 @@ class sse_splitter {
   // The end of the stream: an event without its blank line still counts.
   void finish(const visitor& visit);
 
- private:
+private:
   void line(std::string_view l, const visitor& visit);
   void dispatch(const visitor& visit);
 

@@ -10,12 +10,13 @@ namespace {
 
 // What a request says, as far as scripts look at it.
 struct situation {
-  std::string user;                       // the last user text
-  std::vector<std::string> results;       // of tools, since then
-  std::size_t rounds = 0;                 // replies with calls since then
+  std::string user;                 // the last user text
+  std::vector<std::string> results; // of tools, since then
+  std::size_t rounds = 0;           // replies with calls since then
   std::string system;
-  std::vector<std::string> offered;       // names of tools
-  std::size_t user_turns = 0;             // user messages in the request
+  std::vector<std::string> offered; // names of tools
+  std::size_t user_turns = 0;       // user messages in the request
+  std::size_t calls = 0;            // calls of tools in the whole request
 };
 
 std::string text_of(const json::value& message) {
@@ -24,7 +25,8 @@ std::string text_of(const json::value& message) {
   if (content->is_string()) return std::string(json::view(content->get_string()));
   std::string out;
   if (content->is_array())
-    for (auto& part : content->get_array()) out.append(out.empty() ? "" : " ").append(json::string_or(part, "text"));
+    for (auto& part : content->get_array())
+      out.append(out.empty() ? "" : " ").append(json::string_or(part, "text"));
   return out;
 }
 
@@ -40,7 +42,10 @@ situation look(const json::value& request) {
         s.rounds = 0;
         ++s.user_turns;
       }
-      if (role == "assistant" && json::find(m, "tool_calls")) ++s.rounds;
+      if (auto* calls = json::find(m, "tool_calls"); calls && calls->is_array()) {
+        ++s.rounds;
+        s.calls += calls->get_array().size();
+      }
       if (role == "tool") s.results.push_back(text_of(m));
     }
   if (auto* tools = json::find(request, "tools"); tools && tools->is_array())
@@ -68,15 +73,15 @@ std::string result_text(const std::string& packed) {
 }
 
 struct scene {
-  std::shared_ptr<RE2> pattern;           // of the user's text; none: any
-  std::vector<std::string> needs_tools;   // must be offered
-  std::vector<std::string> needs_blocks;  // must be in the prompt
-  std::vector<json::value> replies;       // one a round
+  std::shared_ptr<RE2> pattern;          // of the user's text; none: any
+  std::vector<std::string> needs_tools;  // must be offered
+  std::vector<std::string> needs_blocks; // must be in the prompt
+  std::vector<json::value> replies;      // one a round
   std::string source;
 };
 
 class parsed_script final : public script {
- public:
+public:
   std::string name_;
   std::int64_t window_ = 32'000;
   std::int64_t token_delay_ms_ = 0;
@@ -98,7 +103,7 @@ class parsed_script final : public script {
     return perform(s.rounds > 0 || !s.results.empty() ? after_tools_ : otherwise_, s, none);
   }
 
- private:
+private:
   static bool matches(const scene& sc, const situation& s, std::vector<std::string>& captured) {
     for (auto& t : sc.needs_tools)
       if (std::find(s.offered.begin(), s.offered.end(), t) == s.offered.end()) return false;
@@ -108,15 +113,18 @@ class parsed_script final : public script {
     if (!sc.pattern) return true;
     auto groups = static_cast<std::size_t>(sc.pattern->NumberOfCapturingGroups());
     std::vector<re2::StringPiece> found(groups + 1);
-    if (!sc.pattern->Match(s.user, 0, s.user.size(), RE2::UNANCHORED, found.data(), static_cast<int>(found.size()))) return false;
+    if (!sc.pattern->Match(s.user, 0, s.user.size(), RE2::UNANCHORED, found.data(),
+                           static_cast<int>(found.size())))
+      return false;
     captured.clear();
     for (auto& f : found) captured.emplace_back(f.data() ? std::string(f) : std::string{});
     return true;
   }
 
-  // {{0}} the match, {{1}}.. its groups, {{text}} the user's text, {{result}} the last tool result, {{memory.LABEL}}
-  // the value of a block, {{turn}} the number of user messages.
-  static std::string filled(std::string_view t, const situation& s, const std::vector<std::string>& captured) {
+  // {{0}} the match, {{1}}.. its groups, {{text}} the user's text, {{result}} the last tool result,
+  // {{memory.LABEL}} the value of a block, {{turn}} the number of user messages.
+  static std::string filled(std::string_view t, const situation& s,
+                            const std::vector<std::string>& captured) {
     std::string out;
     for (;;) {
       auto open = t.find("{{"), close = open == std::string_view::npos ? open : t.find("}}", open);
@@ -131,7 +139,8 @@ class parsed_script final : public script {
         out += std::to_string(s.user_turns);
       else if (word.starts_with("memory."))
         out += block_value(s.system, std::string(word.substr(7))).value_or("");
-      else if (word.size() == 1 && word[0] >= '0' && word[0] <= '9' && static_cast<std::size_t>(word[0] - '0') < captured.size())
+      else if (word.size() == 1 && word[0] >= '0' && word[0] <= '9' &&
+               static_cast<std::size_t>(word[0] - '0') < captured.size())
         out += captured[static_cast<std::size_t>(word[0] - '0')];
       else
         out += t.substr(open, close + 2 - open);
@@ -139,8 +148,10 @@ class parsed_script final : public script {
     }
   }
 
-  static json::value filled(const json::value& v, const situation& s, const std::vector<std::string>& captured) {
-    if (v.is_string()) return json::value(boost::json::string(filled(json::view(v.get_string()), s, captured)));
+  static json::value filled(const json::value& v, const situation& s,
+                            const std::vector<std::string>& captured) {
+    if (v.is_string())
+      return json::value(boost::json::string(filled(json::view(v.get_string()), s, captured)));
     if (v.is_array()) {
       json::array out;
       for (auto& x : v.get_array()) out.push_back(filled(x, s, captured));
@@ -154,13 +165,16 @@ class parsed_script final : public script {
     return v;
   }
 
-  performance perform(const json::value& reply, const situation& s, const std::vector<std::string>& captured) const {
+  performance perform(const json::value& reply, const situation& s,
+                      const std::vector<std::string>& captured) const {
     performance p;
     p.token_delay_ms = json::int_or(reply, "token_delay_ms", token_delay_ms_);
-    if (auto reason = json::string_or(reply, "finish_reason"); !reason.empty()) p.finish_reason = std::string(reason);
+    if (auto reason = json::string_or(reply, "finish_reason"); !reason.empty())
+      p.finish_reason = std::string(reason);
     if (auto* usage = json::find(reply, "usage")) p.usage = *usage;
     auto* list = json::find(reply, "say");
     if (!list || !list->is_array()) return p;
+    std::size_t calls = 0;
     for (auto& item : list->get_array()) {
       action a;
       auto said = [&](const char* key, action::kind what) {
@@ -174,9 +188,11 @@ class parsed_script final : public script {
       } else if (auto name = json::string_or(item, "call"); !name.empty()) {
         a.what = action::kind::call;
         a.call_name = filled(name, s, captured);
+        a.call_id = "call_" + std::to_string(s.calls + calls++);
         auto* args = json::find(item, "arguments");
-        a.arguments = args && args->is_string() ? filled(json::view(args->get_string()), s, captured)
-                                                : json::print(args ? filled(*args, s, captured) : json::value(json::object{}));
+        a.arguments = args && args->is_string()
+                          ? filled(json::view(args->get_string()), s, captured)
+                          : json::print(args ? filled(*args, s, captured) : json::value(json::object{}));
       } else if (auto ms = json::int_or(item, "delay_ms", -1); ms >= 0) {
         a.what = action::kind::delay;
         a.milliseconds = ms;
@@ -195,7 +211,9 @@ class parsed_script final : public script {
   }
 };
 
-error bad(const std::string& where, const std::string& what) { return fail(errc::invalid_argument, "rehearsal script, " + where + ": " + what); }
+error bad(const std::string& where, const std::string& what) {
+  return fail(errc::invalid_argument, "rehearsal script, " + where + ": " + what);
+}
 
 result<json::value> check_reply(const json::value& v, const std::string& where) {
   auto* say = json::find(v, "say");
@@ -203,8 +221,11 @@ result<json::value> check_reply(const json::value& v, const std::string& where) 
   std::size_t n = 0;
   for (auto& item : say->get_array()) {
     bool known = false;
-    for (auto* key : {"text", "reasoning", "call", "delay_ms", "error", "hang"}) known |= json::find(item, key) != nullptr;
-    if (!known) return bad(where + ", say[" + std::to_string(n) + "]", "one of text, reasoning, call, delay_ms, error, hang is needed");
+    for (auto* key : {"text", "reasoning", "call", "delay_ms", "error", "hang"})
+      known |= json::find(item, key) != nullptr;
+    if (!known)
+      return bad(where + ", say[" + std::to_string(n) + "]",
+                 "one of text, reasoning, call, delay_ms, error, hang is needed");
     ++n;
   }
   return v;
@@ -232,7 +253,8 @@ result<scene> parse_scene(const json::value& v, const std::string& where) {
   sc.needs_tools = names(json::find(v, "offered"));
   sc.needs_blocks = names(json::find(v, "blocks"));
   auto* replies = json::find(v, "replies");
-  if (!replies || !replies->is_array() || replies->get_array().empty()) return bad(where, "a list `replies` is needed");
+  if (!replies || !replies->is_array() || replies->get_array().empty())
+    return bad(where, "a list `replies` is needed");
   for (auto& r : replies->get_array()) {
     auto reply = check_reply(r, where + ", replies[" + std::to_string(sc.replies.size()) + "]");
     if (!reply) return reply.error();
@@ -266,7 +288,8 @@ result<std::unique_ptr<script>> parse_script(std::string_view text, std::string 
     auto* given = json::find(*v, key);
     return given ? check_reply(*given, key) : result<json::value>(*json::try_parse(fallback));
   };
-  auto otherwise = reply_or("otherwise", default_otherwise), after = reply_or("after_tools", default_after_tools);
+  auto otherwise = reply_or("otherwise", default_otherwise),
+       after = reply_or("after_tools", default_after_tools);
   if (!otherwise) return otherwise.error();
   if (!after) return after.error();
   out->otherwise_ = std::move(*otherwise);

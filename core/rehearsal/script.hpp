@@ -1,6 +1,6 @@
-// The built-in model: deterministic answers from a script (docs/rehearsal.md). The same request always gets the same
-// answer; no key, no network. Pure: when to say what, and how long to wait, is decided here, the waiting is done by
-// its provider.
+// The built-in model: deterministic answers from a script (docs/rehearsal.md). The same request always gets
+// the same answer; no key, no network. Pure: when to say what, and how long to wait, is decided here, the
+// waiting is done by its provider.
 #pragma once
 
 #include "core/base/error.hpp"
@@ -13,11 +13,12 @@ namespace troupe::rehearsal {
 // One thing that an answer does.
 struct action {
   enum class kind { reasoning, text, call, delay, error, hang } what = kind::text;
-  std::string text;      // reasoning, text; error: the message
-  std::string call_name; // call
-  std::string arguments; // call: JSON text
+  std::string text;              // reasoning, text; error: the message
+  std::string call_name;         // call
+  std::string call_id;           // call: unlike any other of the request
+  std::string arguments;         // call: JSON text
   std::int64_t milliseconds = 0; // delay
-  int status = 500;      // error
+  int status = 500;              // error
 };
 
 struct performance {
@@ -28,7 +29,7 @@ struct performance {
 };
 
 class script {
- public:
+public:
   virtual ~script() = default;
   // The answer to a request in the form of the Chat Completions protocol.
   virtual performance answer(const json::value& request) const = 0;

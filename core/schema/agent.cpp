@@ -6,7 +6,9 @@ namespace troupe {
 
 bool initial_message::read_json(json::reader& r, const json::value& v, initial_message& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   bool good = true;
   {
     json::reader::scope at(r, "role");
@@ -41,7 +43,9 @@ bool embedding_handle::read_json(json::reader& r, const json::value& v, embeddin
 
 bool response_format::read_json(json::reader& r, const json::value& v, response_format& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto type = json::string_or(v, "type");
   if (type == "json_schema") {
     json::reader::scope tag(r, "json_schema");
@@ -52,8 +56,10 @@ bool response_format::read_json(json::reader& r, const json::value& v, response_
   } else if (type != "text" && type != "json_object") {
     return r.fail("union_tag_invalid",
                   "Input tag '" + std::string(type) +
-                      "' found using 'type' does not match any of the expected tags: <ResponseFormatType.text: 'text'>, "
-                      "<ResponseFormatType.json_schema: 'json_schema'>, <ResponseFormatType.json_object: 'json_object'>",
+                      "' found using 'type' does not match any of the expected tags: "
+                      "<ResponseFormatType.text: 'text'>, "
+                      "<ResponseFormatType.json_schema: 'json_schema'>, <ResponseFormatType.json_object: "
+                      "'json_object'>",
                   v, "{'discriminator': \"'type'\", 'tag': " + json::python_repr(type) + "}");
   }
   out.value = *o;
@@ -62,7 +68,9 @@ bool response_format::read_json(json::reader& r, const json::value& v, response_
 
 bool create_agent::read_json(json::reader& r, const json::value& v, create_agent& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   if (!json::read_members(r, *o, out)) return false;
   if (out.agent_type_ == agent_type::voice_convo_agent && !out.enable_sleeptime.value_or(false))
     return r.fail_value("Agent type `voice_convo_agent` requires `enable_sleeptime` to be True", v);
@@ -105,8 +113,7 @@ void write_secrets(std::string& out, const agent& a, bool included) {
   out.push_back(']');
 }
 
-template <class T>
-const std::vector<T>& when(bool included, const std::vector<T>& items) {
+template <class T> const std::vector<T>& when(bool included, const std::vector<T>& items) {
   static const std::vector<T> none;
   return included ? items : none;
 }
@@ -147,7 +154,9 @@ void write_agent_state(std::string& out, const agent_view& view) {
     block::write_api(blocks, view.blocks[i], false);
   }
   blocks.push_back(']');
-  w.add("tools", when(include.tools, view.tools)).raw("sources", "[]").add("tags", when(include.tags, a.tags));
+  w.add("tools", when(include.tools, view.tools))
+      .raw("sources", "[]")
+      .add("tags", when(include.tags, a.tags));
   write_secrets(w.key("tool_exec_environment_variables"), a, include.secrets);
   write_secrets(w.key("secrets"), a, include.secrets);
   w.add("project_id", a.project_id)

@@ -54,9 +54,10 @@ struct agent {
   std::optional<bool> hidden;
 };
 BOOST_DESCRIBE_STRUCT(agent, (),
-                      (id, organization_id, created_by_id, last_updated_by_id, created_at, name, tool_rules, system, type, llm,
-                       embedding, compaction, response_format, description, metadata, block_ids, tool_ids, tags, secrets, project_id,
-                       template_id, base_template_id, deployment_id, entity_id, identity_ids, source_ids, message_buffer_autoclear,
+                      (id, organization_id, created_by_id, last_updated_by_id, created_at, name, tool_rules,
+                       system, type, llm, embedding, compaction, response_format, description, metadata,
+                       block_ids, tool_ids, tags, secrets, project_id, template_id, base_template_id,
+                       deployment_id, entity_id, identity_ids, source_ids, message_buffer_autoclear,
                        enable_sleeptime, timezone, max_files_open, per_file_view_window_char_limit, hidden))
 
 // What every turn changes: kept apart, so that a turn does not write the whole configuration again.
@@ -67,10 +68,11 @@ struct agent_activity {
   std::optional<stop_reason> last_stop_reason;
   std::int64_t message_count = 0; // ever stored, in and out of context
 };
-BOOST_DESCRIBE_STRUCT(agent_activity, (), (updated_at, last_run_completion, last_run_duration_ms, last_stop_reason, message_count))
+BOOST_DESCRIBE_STRUCT(agent_activity, (),
+                      (updated_at, last_run_completion, last_run_duration_ms, last_stop_reason,
+                       message_count))
 
-// -- requests ------------------------------------------------------------------------------------------------------
-
+// -- requests -------------------------------------------------------------------------------------
 // First messages of a new agent.
 struct initial_message {
   message_role role = message_role::user;
@@ -147,13 +149,15 @@ struct create_agent {
   static bool read_json(json::reader& r, const json::value& v, create_agent& out);
 };
 BOOST_DESCRIBE_STRUCT(create_agent, (),
-                      (name, memory_blocks, tools, tool_ids, source_ids, folder_ids, block_ids, tool_rules, tags, system, agent_type_,
-                       initial_message_sequence, include_base_tools, include_multi_agent_tools, include_base_tool_rules,
-                       include_default_source, description, metadata, llm_config_, embedding_config_, model, embedding,
-                       model_settings_, compaction_settings_, context_window_limit, embedding_chunk_size, max_tokens,
-                       max_reasoning_tokens, enable_reasoner, reasoning, from_template, template_, project,
-                       tool_exec_environment_variables, secrets, memory_variables, project_id, template_id, base_template_id,
-                       identity_ids, message_buffer_autoclear, enable_sleeptime, response_format_, timezone, max_files_open,
+                      (name, memory_blocks, tools, tool_ids, source_ids, folder_ids, block_ids, tool_rules,
+                       tags, system, agent_type_, initial_message_sequence, include_base_tools,
+                       include_multi_agent_tools, include_base_tool_rules, include_default_source,
+                       description, metadata, llm_config_, embedding_config_, model, embedding,
+                       model_settings_, compaction_settings_, context_window_limit, embedding_chunk_size,
+                       max_tokens, max_reasoning_tokens, enable_reasoner, reasoning, from_template, template_,
+                       project, tool_exec_environment_variables, secrets, memory_variables, project_id,
+                       template_id, base_template_id, identity_ids, message_buffer_autoclear,
+                       enable_sleeptime, response_format_, timezone, max_files_open,
                        per_file_view_window_char_limit, hidden, parallel_tool_calls))
 
 // PATCH: null and absent mean unchanged, but for max_tokens, where null clears.
@@ -197,19 +201,19 @@ struct update_agent {
   std::optional<bool> hidden; // accepted, not applied
 };
 BOOST_DESCRIBE_STRUCT(update_agent, (),
-                      (name, tool_ids, source_ids, folder_ids, block_ids, tags, system, tool_rules, message_ids, description, metadata,
-                       tool_exec_environment_variables, secrets, project_id, template_id, base_template_id, identity_ids,
-                       message_buffer_autoclear, model, embedding, model_settings_, compaction_settings_, context_window_limit,
-                       reasoning, llm_config_, embedding_config_, parallel_tool_calls, response_format_, max_tokens, enable_sleeptime,
-                       last_run_completion, last_run_duration_ms, last_stop_reason, timezone, max_files_open,
-                       per_file_view_window_char_limit, hidden))
+                      (name, tool_ids, source_ids, folder_ids, block_ids, tags, system, tool_rules,
+                       message_ids, description, metadata, tool_exec_environment_variables, secrets,
+                       project_id, template_id, base_template_id, identity_ids, message_buffer_autoclear,
+                       model, embedding, model_settings_, compaction_settings_, context_window_limit,
+                       reasoning, llm_config_, embedding_config_, parallel_tool_calls, response_format_,
+                       max_tokens, enable_sleeptime, last_run_completion, last_run_duration_ms,
+                       last_stop_reason, timezone, max_files_open, per_file_view_window_char_limit, hidden))
 
-// -- AgentState ----------------------------------------------------------------------------------------------------
-
+// -- AgentState -----------------------------------------------------------------------------------
 // The relations that a reader asked for (include / include_relationships; reference: resources §2.11).
 struct agent_relations {
-  bool blocks = false, tools = false, tags = false, sources = false, identities = false, secrets = false, pending_approval = false,
-       managed_group = false;
+  bool blocks = false, tools = false, tags = false, sources = false, identities = false, secrets = false,
+       pending_approval = false, managed_group = false;
   static agent_relations all() { return {true, true, true, true, true, true, false, true}; }
 };
 

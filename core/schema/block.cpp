@@ -57,7 +57,8 @@ bool apply(block& b, const update_block& change) {
   shown |= take(b.limit, change.limit);
   shown |= take(b.label, change.label);
   shown |= take(b.read_only, change.read_only);
-  if (change.description && b.description != change.description) b.description = change.description, shown = true;
+  if (change.description && b.description != change.description)
+    b.description = change.description, shown = true;
   take(b.is_template, change.is_template);
   take_optional(b.project_id, change.project_id);
   take_optional(b.template_name, change.template_name);

@@ -36,9 +36,10 @@ struct block {
   static void write_api(std::string& out, const block& b, bool with_tags = true);
 };
 BOOST_DESCRIBE_STRUCT(block, (),
-                      (value, limit, project_id, template_name, is_template, template_id, base_template_id, deployment_id, entity_id,
-                       preserve_on_migration, label, read_only, description, metadata, hidden, id, created_by_id, last_updated_by_id,
-                       tags, organization_id, created_at, updated_at, version))
+                      (value, limit, project_id, template_name, is_template, template_id, base_template_id,
+                       deployment_id, entity_id, preserve_on_migration, label, read_only, description,
+                       metadata, hidden, id, created_by_id, last_updated_by_id, tags, organization_id,
+                       created_at, updated_at, version))
 
 struct create_block {
   std::optional<std::string> value;
@@ -61,8 +62,9 @@ struct create_block {
   static constexpr std::string_view required[] = {"label"};
 };
 BOOST_DESCRIBE_STRUCT(create_block, (),
-                      (value, limit, project_id, template_name, is_template, template_id, base_template_id, deployment_id, entity_id,
-                       preserve_on_migration, label, read_only, description, metadata, hidden, tags))
+                      (value, limit, project_id, template_name, is_template, template_id, base_template_id,
+                       deployment_id, entity_id, preserve_on_migration, label, read_only, description,
+                       metadata, hidden, tags))
 
 // PATCH of a block: null and absent both mean unchanged.
 struct update_block {
@@ -84,8 +86,9 @@ struct update_block {
   std::optional<std::vector<std::string>> tags;
 };
 BOOST_DESCRIBE_STRUCT(update_block, (),
-                      (value, limit, project_id, template_name, is_template, template_id, base_template_id, deployment_id, entity_id,
-                       preserve_on_migration, label, read_only, description, metadata, hidden, tags))
+                      (value, limit, project_id, template_name, is_template, template_id, base_template_id,
+                       deployment_id, entity_id, preserve_on_migration, label, read_only, description,
+                       metadata, hidden, tags))
 
 class environment;
 block make_block(const create_block& request, const org_id& org, environment& env);

@@ -21,8 +21,8 @@ struct conversation {
   org_id organization_id;
 };
 BOOST_DESCRIBE_STRUCT(conversation, (),
-                      (created_by_id, last_updated_by_id, created_at, updated_at, id, agent, summary, isolated_block_ids, model,
-                       model_settings_, last_message_at, organization_id))
+                      (created_by_id, last_updated_by_id, created_at, updated_at, id, agent, summary,
+                       isolated_block_ids, model, model_settings_, last_message_at, organization_id))
 
 // The API's form; the ids of the context are not part of the record.
 void write_conversation(std::string& out, const conversation& c, const std::vector<message_id>& in_context);

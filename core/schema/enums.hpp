@@ -19,11 +19,13 @@ enum class agent_type {
   voice_convo_agent,
   voice_sleeptime_agent
 };
-BOOST_DESCRIBE_ENUM(agent_type, memgpt_agent, memgpt_v2_agent, letta_v1_agent, react_agent, workflow_agent, split_thread_agent,
-                    sleeptime_agent, voice_convo_agent, voice_sleeptime_agent)
+BOOST_DESCRIBE_ENUM(agent_type, memgpt_agent, memgpt_v2_agent, letta_v1_agent, react_agent, workflow_agent,
+                    split_thread_agent, sleeptime_agent, voice_convo_agent, voice_sleeptime_agent)
 
 // The loop that runs an agent (reference: agent-loop §1.1). `native`: plain text ends the turn, no heartbeats.
-constexpr bool is_native_loop(agent_type t) { return t == agent_type::letta_v1_agent || t == agent_type::sleeptime_agent; }
+constexpr bool is_native_loop(agent_type t) {
+  return t == agent_type::letta_v1_agent || t == agent_type::sleeptime_agent;
+}
 
 enum class message_role { assistant, user, tool, function, system, approval, summary };
 BOOST_DESCRIBE_ENUM(message_role, assistant, user, tool, function, system, approval, summary)
@@ -41,9 +43,9 @@ enum class message_type {
   summary_message,
   event_message
 };
-BOOST_DESCRIBE_ENUM(message_type, system_message, user_message, assistant_message, reasoning_message, hidden_reasoning_message,
-                    tool_call_message, tool_return_message, approval_request_message, approval_response_message, summary_message,
-                    event_message)
+BOOST_DESCRIBE_ENUM(message_type, system_message, user_message, assistant_message, reasoning_message,
+                    hidden_reasoning_message, tool_call_message, tool_return_message,
+                    approval_request_message, approval_response_message, summary_message, event_message)
 
 enum class run_status { created, running, completed, failed, cancelled };
 BOOST_DESCRIBE_ENUM(run_status, created, running, completed, failed, cancelled)
@@ -64,9 +66,9 @@ enum class stop_reason {
   requires_approval,
   context_window_overflow_in_system_prompt
 };
-BOOST_DESCRIBE_ENUM(stop_reason, end_turn, error, llm_api_error, invalid_llm_response, invalid_tool_call, max_steps,
-                    max_tokens_exceeded, no_tool_call, tool_rule, cancelled, insufficient_credits, requires_approval,
-                    context_window_overflow_in_system_prompt)
+BOOST_DESCRIBE_ENUM(stop_reason, end_turn, error, llm_api_error, invalid_llm_response, invalid_tool_call,
+                    max_steps, max_tokens_exceeded, no_tool_call, tool_rule, cancelled, insufficient_credits,
+                    requires_approval, context_window_overflow_in_system_prompt)
 
 // The status that a run ends with for a reason to stop (reference: agent-loop §2.5).
 constexpr run_status status_for(stop_reason r) {
@@ -99,8 +101,9 @@ enum class tool_type {
   external_composio,
   external_mcp
 };
-BOOST_DESCRIBE_ENUM(tool_type, custom, letta_core, letta_memory_core, letta_multi_agent_core, letta_sleeptime_core,
-                    letta_voice_sleeptime_core, letta_builtin, letta_files_core, external_langchain, external_composio, external_mcp)
+BOOST_DESCRIBE_ENUM(tool_type, custom, letta_core, letta_memory_core, letta_multi_agent_core,
+                    letta_sleeptime_core, letta_voice_sleeptime_core, letta_builtin, letta_files_core,
+                    external_langchain, external_composio, external_mcp)
 
 enum class tool_rule_type {
   run_first,
@@ -113,8 +116,8 @@ enum class tool_rule_type {
   required_before_exit,
   requires_approval
 };
-BOOST_DESCRIBE_ENUM(tool_rule_type, run_first, exit_loop, continue_loop, conditional, constrain_child_tools, max_count_per_step,
-                    parent_last_tool, required_before_exit, requires_approval)
+BOOST_DESCRIBE_ENUM(tool_rule_type, run_first, exit_loop, continue_loop, conditional, constrain_child_tools,
+                    max_count_per_step, parent_last_tool, required_before_exit, requires_approval)
 
 enum class compaction_mode { all, sliding_window, self_compact_all, self_compact_sliding_window };
 BOOST_DESCRIBE_ENUM(compaction_mode, all, sliding_window, self_compact_all, self_compact_sliding_window)
@@ -129,12 +132,9 @@ enum class return_status { success, error };
 BOOST_DESCRIBE_ENUM(return_status, success, error)
 
 namespace json {
-template <>
-inline constexpr bool is_literal<sort_order> = true;
-template <>
-inline constexpr bool is_literal<return_status> = true;
-template <>
-inline constexpr bool is_literal<compaction_mode> = true;
+template <> inline constexpr bool is_literal<sort_order> = true;
+template <> inline constexpr bool is_literal<return_status> = true;
+template <> inline constexpr bool is_literal<compaction_mode> = true;
 } // namespace json
 
 } // namespace troupe

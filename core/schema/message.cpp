@@ -25,11 +25,16 @@ bool read_image(json::reader& r, const json::object& o, image_content& out) {
   json::reader::scope at(r, "source");
   if (!source) return r.fail("missing", "Field required", json::value(o));
   auto* fields = source->if_object();
-  if (!fields) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", *source);
+  if (!fields)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", *source);
   out.source_type = std::string(json::string_or(*source, "type"));
   if (out.source_type != "url" && out.source_type != "base64" && out.source_type != "letta")
-    return r.fail("union_tag_invalid", "Input tag '" + out.source_type + "' found using 'type' does not match any of the expected tags: 'url', 'base64', 'letta'",
-                  *source, "{'discriminator': \"'type'\"}");
+    return r.fail(
+        "union_tag_invalid",
+        "Input tag '" + out.source_type +
+            "' found using 'type' does not match any of the expected tags: 'url', 'base64', 'letta'",
+        *source, "{'discriminator': \"'type'\"}");
   json::reader::scope kind(r, out.source_type);
   auto text = [&](const char* name, std::optional<std::string>& member, bool is_required) {
     auto* given = json::find(*fields, name);
@@ -61,13 +66,23 @@ bool read_text(json::reader& r, const json::value& v, text_content& out) {
 
 struct part_writer {
   std::string& out;
-  void operator()(const text_content& p) const { json::object_writer(out).add("type", "text").add("text", p.text).add("signature", p.signature); }
+  void operator()(const text_content& p) const {
+    json::object_writer(out).add("type", "text").add("text", p.text).add("signature", p.signature);
+  }
   void operator()(const image_content& p) const { write_image(out, p); }
   void operator()(const reasoning_content& p) const {
-    json::object_writer(out).add("type", "reasoning").add("is_native", p.is_native).add("reasoning", p.reasoning).add("signature", p.signature);
+    json::object_writer(out)
+        .add("type", "reasoning")
+        .add("is_native", p.is_native)
+        .add("reasoning", p.reasoning)
+        .add("signature", p.signature);
   }
-  void operator()(const redacted_reasoning_content& p) const { json::object_writer(out).add("type", "redacted_reasoning").add("data", p.data); }
-  void operator()(const omitted_reasoning_content& p) const { json::object_writer(out).add("type", "omitted_reasoning").add("signature", p.signature); }
+  void operator()(const redacted_reasoning_content& p) const {
+    json::object_writer(out).add("type", "redacted_reasoning").add("data", p.data);
+  }
+  void operator()(const omitted_reasoning_content& p) const {
+    json::object_writer(out).add("type", "omitted_reasoning").add("signature", p.signature);
+  }
   void operator()(const summarized_reasoning_content& p) const {
     json::object_writer(out)
         .add("type", "summarized_reasoning")
@@ -105,7 +120,10 @@ void write_calls(std::string& out, const std::vector<tool_call>& calls) {
 
 void write_return(std::string& out, const tool_return& r) {
   json::object_writer w(out);
-  w.add("tool_call_id", r.tool_call_id).add("status", r.status).add("stdout", r.stdout_).add("stderr", r.stderr_);
+  w.add("tool_call_id", r.tool_call_id)
+      .add("status", r.status)
+      .add("stdout", r.stdout_)
+      .add("stderr", r.stderr_);
   auto& text = w.key("func_response");
   if (auto* packed = std::get_if<std::string>(&r.func_response))
     json::write(text, *packed);
@@ -114,13 +132,15 @@ void write_return(std::string& out, const tool_return& r) {
 }
 
 void write_approval(std::string& out, const approval_item& a) {
-  if (a.is_return)
-    return write_return(out, a.returned);
-  json::object_writer(out).add("type", "approval").add("tool_call_id", a.tool_call_id).add("approve", a.approve).add("reason", a.reason);
+  if (a.is_return) return write_return(out, a.returned);
+  json::object_writer(out)
+      .add("type", "approval")
+      .add("tool_call_id", a.tool_call_id)
+      .add("approve", a.approve)
+      .add("reason", a.reason);
 }
 
-template <class T, class F>
-void write_list(std::string& out, const std::vector<T>& items, F write_item) {
+template <class T, class F> void write_list(std::string& out, const std::vector<T>& items, F write_item) {
   out.push_back('[');
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i) out.push_back(',');
@@ -135,15 +155,19 @@ void write_content_part(std::string& out, const content_part& part) { std::visit
 
 bool read_content_part(json::reader& r, const json::value& v, content_part& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto type = json::string_or(v, "type");
   if (type == "text") return read_text(r, v, out.emplace<text_content>());
   if (type == "image") return read_image(r, *o, out.emplace<image_content>());
-  for (std::string_view known : {"tool_call", "tool_return", "reasoning", "redacted_reasoning", "omitted_reasoning", "summarized_reasoning"})
+  for (std::string_view known : {"tool_call", "tool_return", "reasoning", "redacted_reasoning",
+                                 "omitted_reasoning", "summarized_reasoning"})
     if (type == known) return out.emplace<other_content>().part = *o, true;
   return r.fail("union_tag_invalid",
                 "Input tag '" + std::string(type) +
-                    "' found using 'type' does not match any of the expected tags: 'text', 'image', 'tool_call', 'tool_return', "
+                    "' found using 'type' does not match any of the expected tags: 'text', 'image', "
+                    "'tool_call', 'tool_return', "
                     "'reasoning', 'redacted_reasoning', 'omitted_reasoning', 'summarized_reasoning'",
                 v, "{'discriminator': \"'type'\", 'tag': " + json::python_repr(type) + "}");
 }
@@ -171,7 +195,9 @@ void message::write_json(std::string& out, const message& m) {
     w.add("is_err", true);
   else
     w.null("is_err");
-  w.add("approval_request_id", m.approval_request_id).add("approve", m.approve).add("denial_reason", m.denial_reason);
+  w.add("approval_request_id", m.approval_request_id)
+      .add("approve", m.approve)
+      .add("denial_reason", m.denial_reason);
   write_list(w.key("approvals"), m.approvals, write_approval);
 }
 

@@ -5,8 +5,7 @@
 
 namespace troupe {
 
-// -- content parts ----------------------------------------------------------------------------------------------
-
+// -- content parts --------------------------------------------------------------------------------
 struct text_content {
   std::string text;
   std::optional<std::string> signature;
@@ -60,14 +59,13 @@ struct other_content {
 };
 BOOST_DESCRIBE_STRUCT(other_content, (), (part))
 
-using content_part = std::variant<text_content, image_content, reasoning_content, redacted_reasoning_content, omitted_reasoning_content,
-                                  summarized_reasoning_content, other_content>;
+using content_part = std::variant<text_content, image_content, reasoning_content, redacted_reasoning_content,
+                                  omitted_reasoning_content, summarized_reasoning_content, other_content>;
 
 void write_content_part(std::string& out, const content_part& part);
 bool read_content_part(json::reader& r, const json::value& v, content_part& out);
 
-// -- calls and returns --------------------------------------------------------------------------------------------
-
+// -- calls and returns ----------------------------------------------------------------------------
 struct tool_call {
   std::string id;
   std::string name;
@@ -80,7 +78,8 @@ struct tool_return {
   return_status status = return_status::success;
   std::optional<std::vector<std::string>> stdout_;
   std::optional<std::vector<std::string>> stderr_;
-  std::variant<std::string, std::vector<content_part>> func_response; // packed JSON, or the parts of a multimodal return
+  std::variant<std::string, std::vector<content_part>>
+      func_response; // packed JSON, or the parts of a multimodal return
 };
 BOOST_DESCRIBE_STRUCT(tool_return, (), (tool_call_id, status, stdout_, stderr_, func_response))
 
@@ -94,8 +93,7 @@ struct approval_item {
 };
 BOOST_DESCRIBE_STRUCT(approval_item, (), (is_return, tool_call_id, approve, reason, returned))
 
-// -- the message --------------------------------------------------------------------------------------------------
-
+// -- the message ----------------------------------------------------------------------------------
 struct message {
   std::optional<user_id> created_by_id;
   std::optional<user_id> last_updated_by_id;
@@ -128,12 +126,15 @@ struct message {
   static void write_json(std::string& out, const message& m);
 };
 BOOST_DESCRIBE_STRUCT(message, (),
-                      (created_by_id, last_updated_by_id, created_at, updated_at, id, agent, model, role, content, name, tool_calls,
-                       tool_call_id, step, run, otid, tool_returns, group, sender_id, batch_item_id, conversation, is_err,
-                       approval_request_id, approve, denial_reason, approvals, organization_id))
+                      (created_by_id, last_updated_by_id, created_at, updated_at, id, agent, model, role,
+                       content, name, tool_calls, tool_call_id, step, run, otid, tool_returns, group,
+                       sender_id, batch_item_id, conversation, is_err, approval_request_id, approve,
+                       denial_reason, approvals, organization_id))
 
 // True for an approval message that asks; false for one that answers.
-inline bool is_approval_request(const message& m) { return m.role == message_role::approval && !m.tool_calls.empty(); }
+inline bool is_approval_request(const message& m) {
+  return m.role == message_role::approval && !m.tool_calls.empty();
+}
 
 // The text parts, joined by nothing.
 std::string text_of(const message& m);

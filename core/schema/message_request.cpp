@@ -25,7 +25,8 @@ bool read_content(json::reader& r, const json::value& v, std::vector<content_par
     text_content text;
     if (!json::read(r, v, text.text)) return false;
     out.clear();
-    if (!text.text.empty()) out.emplace_back(std::move(text)); // an empty text is no content: refused later with 400
+    if (!text.text.empty())
+      out.emplace_back(std::move(text)); // an empty text is no content: refused later with 400
     return true;
   }
   auto* parts = v.if_array();
@@ -50,7 +51,9 @@ bool member_or_default(json::reader& r, const json::object& o, std::string_view 
 
 bool read_tool_return(json::reader& r, const json::value& v, tool_return& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   std::string call;
   bool good = true;
   {
@@ -73,7 +76,9 @@ bool read_tool_return(json::reader& r, const json::value& v, tool_return& out) {
 
 bool read_approval_item(json::reader& r, const json::value& v, approval_item& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto type = json::string_or(v, "type");
   if (type == "tool") {
     json::reader::scope tag(r, "tool");
@@ -84,8 +89,9 @@ bool read_approval_item(json::reader& r, const json::value& v, approval_item& ou
   }
   if (type != "approval")
     return r.fail(type.empty() ? "union_tag_not_found" : "union_tag_invalid",
-                  "Input tag '" + std::string(type) + "' found using 'type' does not match any of the expected tags: 'approval', 'tool'", v,
-                  "{'discriminator': \"'type'\"}");
+                  "Input tag '" + std::string(type) +
+                      "' found using 'type' does not match any of the expected tags: 'approval', 'tool'",
+                  v, "{'discriminator': \"'type'\"}");
   json::reader::scope tag(r, "approval");
   bool good = member(r, *o, "tool_call_id", out.tool_call_id, true);
   good &= member(r, *o, "approve", out.approve, true);
@@ -124,7 +130,8 @@ bool read_message(json::reader& r, const json::object& o, message_create& out) {
   {
     json::reader::scope at(r, "content");
     auto* content = json::find(o, "content");
-    good &= content ? read_content(r, *content, out.content) : r.fail("missing", "Field required", json::value(o));
+    good &= content ? read_content(r, *content, out.content)
+                    : r.fail("missing", "Field required", json::value(o));
   }
   good &= member(r, o, "name", out.name);
   good &= member(r, o, "otid", out.otid);
@@ -153,7 +160,8 @@ bool read_returns(json::reader& r, const json::object& o, tool_return_create& ou
   {
     json::reader::scope at(r, "tool_returns");
     auto* items = json::find(o, "tool_returns");
-    good = items ? read_list(r, *items, out.tool_returns, read_tool_return) : r.fail("missing", "Field required", json::value(o));
+    good = items ? read_list(r, *items, out.tool_returns, read_tool_return)
+                 : r.fail("missing", "Field required", json::value(o));
   }
   good &= member(r, o, "otid", out.otid);
   return good & member(r, o, "group_id", out.group_id);
@@ -161,7 +169,9 @@ bool read_returns(json::reader& r, const json::object& o, tool_return_create& ou
 
 bool read_input(json::reader& r, const json::value& v, input_message& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto* type = json::find(*o, "type");
   // Without a type, what an approval alone has makes it one.
   std::string_view kind = "message";
@@ -172,8 +182,8 @@ bool read_input(json::reader& r, const json::value& v, input_message& out) {
   if (kind == "message") return read_message(r, *o, out.emplace<message_create>());
   if (kind == "approval") return read_approval(r, *o, out.emplace<approval_create>());
   if (kind == "tool_return") return read_returns(r, *o, out.emplace<tool_return_create>());
-  return r.fail("literal_error", "Input should be 'message', 'approval' or 'tool_return'", type ? *type : json::value(),
-                "{'expected': \"'message', 'approval' or 'tool_return'\"}");
+  return r.fail("literal_error", "Input should be 'message', 'approval' or 'tool_return'",
+                type ? *type : json::value(), "{'expected': \"'message', 'approval' or 'tool_return'\"}");
 }
 
 // The list as the original's own preparation leaves it: items without a type get one before anything is checked.
@@ -190,7 +200,9 @@ json::value with_types(const json::value& v) {
 
 bool send_request::read_json(json::reader& r, const json::value& v, send_request& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   bool good = true;
   auto* messages = json::find(*o, "messages");
   auto* input = json::find(*o, "input");

@@ -74,15 +74,16 @@ struct send_request {
   bool stream_tokens = false;
   bool include_pings = true;
   bool background = false;
-  std::optional<std::string> callback_url;      // asynchronous sends
-  std::optional<std::string> agent_id_text;     // conversations: the agent of `default`
+  std::optional<std::string> callback_url;  // asynchronous sends
+  std::optional<std::string> agent_id_text; // conversations: the agent of `default`
 
   static bool read_json(json::reader& r, const json::value& v, send_request& out);
 };
 BOOST_DESCRIBE_STRUCT(send_request, (),
                       (messages, has_messages, max_steps, use_assistant_message, assistant_message_tool_name,
-                       assistant_message_tool_kwarg, include_return_message_types, enable_thinking, client_tools, client_skills,
-                       override_model, include_compaction_messages, return_logprobs, top_logprobs, return_token_ids, override_system,
-                       streaming, stream_tokens, include_pings, background, callback_url, agent_id_text))
+                       assistant_message_tool_kwarg, include_return_message_types, enable_thinking,
+                       client_tools, client_skills, override_model, include_compaction_messages,
+                       return_logprobs, top_logprobs, return_token_ids, override_system, streaming,
+                       stream_tokens, include_pings, background, callback_url, agent_id_text))
 
 } // namespace troupe

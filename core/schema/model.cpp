@@ -15,8 +15,10 @@ struct settings_shape {
 };
 
 constexpr settings_shape shapes[] = {
-    {"openai", R"({"temperature":0.7,"reasoning":{"reasoning_effort":"high"},"response_format":null,"strict":true})"},
-    {"sglang", R"({"temperature":0.7,"reasoning":{"reasoning_effort":"high"},"response_format":null,"strict":true,"tool_call_parser":null})"},
+    {"openai",
+     R"({"temperature":0.7,"reasoning":{"reasoning_effort":"high"},"response_format":null,"strict":true})"},
+    {"sglang",
+     R"({"temperature":0.7,"reasoning":{"reasoning_effort":"high"},"response_format":null,"strict":true,"tool_call_parser":null})"},
     {"anthropic",
      R"({"temperature":1.0,"thinking":{"type":"enabled","budget_tokens":1024},"response_format":null,"verbosity":null,"effort":null,"strict":false})"},
     {"google_ai",
@@ -25,7 +27,8 @@ constexpr settings_shape shapes[] = {
      R"({"temperature":0.7,"thinking_config":{"include_thoughts":true,"thinking_budget":1024},"response_schema":null})"},
     {"azure", R"({"temperature":0.7,"response_format":null})"},
     {"xai", R"({"temperature":0.7,"response_format":null})"},
-    {"zai", R"({"temperature":0.7,"response_format":null,"thinking":{"type":"enabled","clear_thinking":false}})"},
+    {"zai",
+     R"({"temperature":0.7,"response_format":null,"thinking":{"type":"enabled","clear_thinking":false}})"},
     {"groq", R"({"temperature":0.7,"response_format":null})"},
     {"deepseek", R"({"temperature":0.7,"response_format":null})"},
     {"together", R"({"temperature":0.7,"response_format":null})"},
@@ -63,7 +66,8 @@ json::object defaults_of(const settings_shape& shape) {
 bool model_settings::read_json(json::reader& r, const json::value& v, model_settings& out) {
   auto* given = v.if_object();
   if (!given)
-    return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto type = json::string_or(v, "provider_type", "openai");
   auto* shape = shape_of(type);
   if (!shape) {
@@ -71,7 +75,8 @@ bool model_settings::read_json(json::reader& r, const json::value& v, model_sett
     for (auto& s : shapes) names.push_back(s.provider_type);
     auto expected = json::alternatives(names);
     return r.fail("union_tag_invalid",
-                  "Input tag '" + std::string(type) + "' found using 'provider_type' does not match any of the expected tags: " + expected,
+                  "Input tag '" + std::string(type) +
+                      "' found using 'provider_type' does not match any of the expected tags: " + expected,
                   v, "{'discriminator': \"'provider_type'\", 'tag': " + json::python_repr(type) + "}");
   }
   json::reader::scope tag(r, type);
@@ -122,15 +127,18 @@ void apply_settings(llm_config& config, const model_settings& settings) {
     return std::string(json::view(m->get_string()));
   };
   if (settings.has("max_output_tokens")) config.max_tokens = json::int_or(v, "max_output_tokens", 4096);
-  if (auto* t = json::find(v, "temperature"); t && t->is_number()) config.temperature = t->to_number<double>();
-  if (auto* p = json::find(v, "parallel_tool_calls"); p && p->is_bool()) config.parallel_tool_calls = p->get_bool();
+  if (auto* t = json::find(v, "temperature"); t && t->is_number())
+    config.temperature = t->to_number<double>();
+  if (auto* p = json::find(v, "parallel_tool_calls"); p && p->is_bool())
+    config.parallel_tool_calls = p->get_bool();
   if (auto* s = json::find(v, "strict"); s && s->is_bool()) config.strict = s->get_bool();
   if (settings.provider_type() == "baseten") config.strict = true;
   if (auto* rf = json::find(v, "response_format")) {
     config.response_format.reset();
     if (rf->is_object()) config.response_format = rf->get_object();
   }
-  if (auto* reasoning = json::find(v, "reasoning")) config.reasoning_effort = optional_text(json::find(*reasoning, "reasoning_effort"));
+  if (auto* reasoning = json::find(v, "reasoning"))
+    config.reasoning_effort = optional_text(json::find(*reasoning, "reasoning_effort"));
   if (auto* thinking = json::find(v, "thinking"); thinking && thinking->is_object()) {
     config.enable_reasoner = json::string_or(*thinking, "type") == "enabled";
     if (auto* budget = json::find(*thinking, "budget_tokens"); budget && budget->is_number())
@@ -147,7 +155,9 @@ void apply_settings(llm_config& config, const model_settings& settings) {
 }
 
 json::object settings_of(const llm_config& config) {
-  auto optional_value = [](const std::optional<std::string>& s) { return s ? json::value(boost::json::string(*s)) : json::value(nullptr); };
+  auto optional_value = [](const std::optional<std::string>& s) {
+    return s ? json::value(boost::json::string(*s)) : json::value(nullptr);
+  };
   json::value format = config.response_format ? json::value(*config.response_format) : json::value(nullptr);
   const auto* shape = shape_of(config.model_endpoint_type);
   json::object out;
@@ -179,7 +189,8 @@ json::object settings_of(const llm_config& config) {
     set("thinking", std::move(thinking));
   }
   json::object reasoning;
-  reasoning["reasoning_effort"] = config.reasoning_effort ? boost::json::string_view(*config.reasoning_effort) : boost::json::string_view("minimal");
+  reasoning["reasoning_effort"] = config.reasoning_effort ? boost::json::string_view(*config.reasoning_effort)
+                                                          : boost::json::string_view("minimal");
   set("reasoning", std::move(reasoning));
   json::object thoughts;
   thoughts["include_thoughts"] = config.max_reasoning_tokens > 0;

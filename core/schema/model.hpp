@@ -37,11 +37,12 @@ struct llm_config {
   static constexpr std::string_view required[] = {"model", "model_endpoint_type", "context_window"};
 };
 BOOST_DESCRIBE_STRUCT(llm_config, (),
-                      (model, display_name, model_endpoint_type, model_endpoint, provider_name, provider_category_, model_wrapper,
-                       context_window, put_inner_thoughts_in_kwargs, handle, temperature, max_tokens, enable_reasoner,
-                       reasoning_effort, max_reasoning_tokens, effort, frequency_penalty, compatibility_type, verbosity, tier,
-                       parallel_tool_calls, response_format, strict, return_logprobs, top_logprobs, return_token_ids,
-                       tool_call_parser))
+                      (model, display_name, model_endpoint_type, model_endpoint, provider_name,
+                       provider_category_, model_wrapper, context_window, put_inner_thoughts_in_kwargs,
+                       handle, temperature, max_tokens, enable_reasoner, reasoning_effort,
+                       max_reasoning_tokens, effort, frequency_penalty, compatibility_type, verbosity, tier,
+                       parallel_tool_calls, response_format, strict, return_logprobs, top_logprobs,
+                       return_token_ids, tool_call_parser))
 
 struct embedding_config {
   std::string embedding_endpoint_type;
@@ -55,11 +56,13 @@ struct embedding_config {
   std::optional<std::string> azure_version;
   std::optional<std::string> azure_deployment;
 
-  static constexpr std::string_view required[] = {"embedding_endpoint_type", "embedding_model", "embedding_dim"};
+  static constexpr std::string_view required[] = {"embedding_endpoint_type", "embedding_model",
+                                                  "embedding_dim"};
 };
 BOOST_DESCRIBE_STRUCT(embedding_config, (),
-                      (embedding_endpoint_type, embedding_endpoint, embedding_model, embedding_dim, embedding_chunk_size, handle,
-                       batch_size, azure_endpoint, azure_version, azure_deployment))
+                      (embedding_endpoint_type, embedding_endpoint, embedding_model, embedding_dim,
+                       embedding_chunk_size, handle, batch_size, azure_endpoint, azure_version,
+                       azure_deployment))
 
 // The ModelSettings union, kept as the JSON object that it is, every member of its provider type filled in.
 // `explicit_` lists the members that the document itself held.
@@ -89,7 +92,8 @@ struct compaction_settings {
   double sliding_window_percentage = 0.3;
 };
 BOOST_DESCRIBE_STRUCT(compaction_settings, (),
-                      (model, model_settings_, prompt, prompt_acknowledgement, clip_chars, mode, sliding_window_percentage))
+                      (model, model_settings_, prompt, prompt_acknowledgement, clip_chars, mode,
+                       sliding_window_percentage))
 
 // As the API reports it; counters that no provider reported stay null while streaming (reference: agent-loop §4.4).
 struct usage_statistics {
@@ -106,7 +110,7 @@ struct usage_statistics {
   static void write_json(std::string& out, const usage_statistics& u);
 };
 BOOST_DESCRIBE_STRUCT(usage_statistics, (),
-                      (completion_tokens, prompt_tokens, total_tokens, step_count, run_ids, cached_input_tokens, cache_write_tokens,
-                       reasoning_tokens, context_tokens))
+                      (completion_tokens, prompt_tokens, total_tokens, step_count, run_ids,
+                       cached_input_tokens, cache_write_tokens, reasoning_tokens, context_tokens))
 
 } // namespace troupe

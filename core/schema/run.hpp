@@ -12,7 +12,8 @@ struct run_request_config {
   std::optional<std::vector<message_type>> include_return_message_types;
 };
 BOOST_DESCRIBE_STRUCT(run_request_config, (),
-                      (use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg, include_return_message_types))
+                      (use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg,
+                       include_return_message_types))
 
 struct run {
   // -- the API's members, in its order
@@ -37,18 +38,19 @@ struct run {
   org_id organization_id;
   std::optional<std::string> project_id;
   std::vector<tool_id> tools_used;
-  std::vector<step_id> steps;           // in order
-  std::uint64_t first_sequence = 0;     // of its messages; 0: none yet
+  std::vector<step_id> steps;       // in order
+  std::uint64_t first_sequence = 0; // of its messages; 0: none yet
   std::uint64_t last_sequence = 0;
-  std::vector<std::string> otids;       // of the request's messages
+  std::vector<std::string> otids; // of the request's messages
 
   static void write_api(std::string& out, const run& r, bool in_list);
   static void write_metrics(std::string& out, const run& r);
 };
 BOOST_DESCRIBE_STRUCT(run, (),
-                      (id, status, created_at, completed_at, agent, conversation, base_template_id, background, metadata,
-                       request_config, stop_reason_, callback_url, callback_sent_at, callback_status_code, callback_error, ttft_ns,
-                       total_duration_ns, organization_id, project_id, tools_used, steps, first_sequence, last_sequence, otids))
+                      (id, status, created_at, completed_at, agent, conversation, base_template_id,
+                       background, metadata, request_config, stop_reason_, callback_url, callback_sent_at,
+                       callback_status_code, callback_error, ttft_ns, total_duration_ns, organization_id,
+                       project_id, tools_used, steps, first_sequence, last_sequence, otids))
 
 struct step_error {
   std::string message;
@@ -98,11 +100,12 @@ struct step {
   static void write_metrics(std::string& out, const step& s);
 };
 BOOST_DESCRIBE_STRUCT(step, (),
-                      (id, origin, organization_id, provider_id, run, agent, provider_name, provider_category_, model, model_handle,
-                       model_endpoint, context_window_limit, completion_tokens, prompt_tokens, total_tokens, cached_input_tokens,
-                       cache_write_tokens, reasoning_tokens, completion_tokens_details, prompt_tokens_details, stop_reason_, tags,
-                       tid, trace_id, request_id, feedback, project_id, error_type, error_data, status, created_at, llm_request_ns,
-                       tool_execution_ns, step_ns))
+                      (id, origin, organization_id, provider_id, run, agent, provider_name,
+                       provider_category_, model, model_handle, model_endpoint, context_window_limit,
+                       completion_tokens, prompt_tokens, total_tokens, cached_input_tokens,
+                       cache_write_tokens, reasoning_tokens, completion_tokens_details, prompt_tokens_details,
+                       stop_reason_, tags, tid, trace_id, request_id, feedback, project_id, error_type,
+                       error_data, status, created_at, llm_request_ns, tool_execution_ns, step_ns))
 
 // What went to a provider and came back in one step; kept beside the step.
 struct provider_trace {
@@ -116,6 +119,8 @@ struct provider_trace {
   std::string response_json;
   std::optional<json::object> llm_config_;
 };
-BOOST_DESCRIBE_STRUCT(provider_trace, (), (id, step, agent, run, organization_id, created_at, request_json, response_json, llm_config_))
+BOOST_DESCRIBE_STRUCT(provider_trace, (),
+                      (id, step, agent, run, organization_id, created_at, request_json, response_json,
+                       llm_config_))
 
 } // namespace troupe

@@ -30,7 +30,8 @@ bool read_member(json::reader& r, const json::object& o, const char* name, T& ou
 bool read_conditional(json::reader& r, const json::object& o, tool_rule& out) {
   bool good = read_member(r, o, "default_child", out.default_child, false);
   good &= read_member(r, o, "child_output_mapping", out.child_output_mapping, true);
-  if (auto* mapping = json::find(o, "child_output_mapping"); mapping && mapping->is_object() && mapping->get_object().empty()) {
+  if (auto* mapping = json::find(o, "child_output_mapping");
+      mapping && mapping->is_object() && mapping->get_object().empty()) {
     json::reader::scope at(r, "child_output_mapping");
     good &= r.fail_value("Conditional tool rule must have at least one child tool.", *mapping);
   }
@@ -49,7 +50,8 @@ bool read_child_arg_nodes(json::reader& r, const json::object& o, tool_rule& out
     if (std::find(out.children.begin(), out.children.end(), name) == out.children.end())
       return r.fail_value("child_arg_nodes contains '" + name + "' which is not in children", (*list)[i]);
     auto* args = json::find((*list)[i], "args");
-    if (args && !args->is_null() && !args->is_object()) return r.fail("dict_type", "Input should be a valid dictionary", *args);
+    if (args && !args->is_null() && !args->is_object())
+      return r.fail("dict_type", "Input should be a valid dictionary", *args);
   }
   out.child_arg_nodes = *nodes;
   return true;
@@ -59,17 +61,22 @@ bool read_child_arg_nodes(json::reader& r, const json::object& o, tool_rule& out
 
 bool tool_rule::read_json(json::reader& r, const json::value& v, tool_rule& out) {
   auto* o = v.if_object();
-  if (!o) return r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
   auto tag = json::string_or(v, "type");
   auto type = json::enum_from<tool_rule_type>(tag);
   if (!type) {
     auto expected = json::alternatives(json::enum_texts<tool_rule_type>());
     if (!json::find(v, "type"))
-      return r.fail("union_tag_not_found", "Unable to extract tag using discriminator 'type'", v, "{'discriminator': \"'type'\"}");
+      return r.fail("union_tag_not_found", "Unable to extract tag using discriminator 'type'", v,
+                    "{'discriminator': \"'type'\"}");
     return r.fail("union_tag_invalid",
-                  "Input tag '" + std::string(tag) + "' found using 'type' does not match any of the expected tags: " + expected, v,
-                  "{'discriminator': \"'type'\", 'tag': " + json::python_repr(tag) + ", 'expected_tags': " +
-                      json::python_repr(std::string_view{expected}) + "}");
+                  "Input tag '" + std::string(tag) +
+                      "' found using 'type' does not match any of the expected tags: " + expected,
+                  v,
+                  "{'discriminator': \"'type'\", 'tag': " + json::python_repr(tag) +
+                      ", 'expected_tags': " + json::python_repr(std::string_view{expected}) + "}");
   }
   json::reader::scope at(r, tag);
   out.type = *type;
@@ -82,7 +89,8 @@ bool tool_rule::read_json(json::reader& r, const json::value& v, tool_rule& out)
     good &= read_member(r, *o, "children", out.children, true);
     return good & read_child_arg_nodes(r, *o, out);
   case tool_rule_type::parent_last_tool: return good & read_member(r, *o, "children", out.children, true);
-  case tool_rule_type::max_count_per_step: return good & read_member(r, *o, "max_count_limit", out.max_count_limit, true);
+  case tool_rule_type::max_count_per_step:
+    return good & read_member(r, *o, "max_count_limit", out.max_count_limit, true);
   default: return good;
   }
 }
@@ -97,7 +105,9 @@ void tool_rule::write_json(std::string& out, const tool_rule& rule) {
         .add("child_output_mapping", rule.child_output_mapping)
         .add("require_output_mapping", rule.require_output_mapping);
     break;
-  case tool_rule_type::constrain_child_tools: w.add("children", rule.children).add("child_arg_nodes", rule.child_arg_nodes); break;
+  case tool_rule_type::constrain_child_tools:
+    w.add("children", rule.children).add("child_arg_nodes", rule.child_arg_nodes);
+    break;
   case tool_rule_type::parent_last_tool: w.add("children", rule.children); break;
   case tool_rule_type::max_count_per_step: w.add("max_count_limit", rule.max_count_limit); break;
   default: break;
@@ -109,10 +119,10 @@ bool operator==(const tool_rule& a, const tool_rule& b) {
     std::sort(v.begin(), v.end());
     return v;
   };
-  return a.type == b.type && a.tool_name == b.tool_name && a.args == b.args && sorted(a.children) == sorted(b.children) &&
-         a.child_arg_nodes == b.child_arg_nodes && a.default_child == b.default_child &&
-         a.child_output_mapping == b.child_output_mapping && a.require_output_mapping == b.require_output_mapping &&
-         a.max_count_limit == b.max_count_limit;
+  return a.type == b.type && a.tool_name == b.tool_name && a.args == b.args &&
+         sorted(a.children) == sorted(b.children) && a.child_arg_nodes == b.child_arg_nodes &&
+         a.default_child == b.default_child && a.child_output_mapping == b.child_output_mapping &&
+         a.require_output_mapping == b.require_output_mapping && a.max_count_limit == b.max_count_limit;
 }
 
 std::vector<tool_rule> deduplicated(const std::vector<tool_rule>& rules) {

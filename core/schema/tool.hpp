@@ -33,9 +33,10 @@ struct tool {
   static void write_json(std::string& out, const tool& t);
 };
 BOOST_DESCRIBE_STRUCT(tool, (),
-                      (id, tool_type_, description, source_type, name, tags, source_code, json_schema, args_json_schema,
-                       return_char_limit, pip_requirements, npm_requirements, default_requires_approval, enable_parallel_execution,
-                       created_by_id, last_updated_by_id, metadata__, project_id, organization_id, created_at, updated_at))
+                      (id, tool_type_, description, source_type, name, tags, source_code, json_schema,
+                       args_json_schema, return_char_limit, pip_requirements, npm_requirements,
+                       default_requires_approval, enable_parallel_execution, created_by_id,
+                       last_updated_by_id, metadata__, project_id, organization_id, created_at, updated_at))
 
 // One rule. Which of the further members count depends on the type; the API shows only those.
 struct tool_rule {
@@ -54,8 +55,8 @@ struct tool_rule {
   static void write_json(std::string& out, const tool_rule& rule);
 };
 BOOST_DESCRIBE_STRUCT(tool_rule, (),
-                      (tool_name, type, prompt_template, args, children, child_arg_nodes, default_child, child_output_mapping,
-                       require_output_mapping, max_count_limit))
+                      (tool_name, type, prompt_template, args, children, child_arg_nodes, default_child,
+                       child_output_mapping, require_output_mapping, max_count_limit))
 
 bool operator==(const tool_rule& a, const tool_rule& b);
 

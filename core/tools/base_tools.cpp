@@ -13,8 +13,10 @@ const std::vector<base_tool>& base_tools() {
     std::vector<base_tool> out;
     auto doc = json::try_parse(embedded("tools/base_tools.json"));
     for (auto& item : doc->get_array())
-      out.push_back({std::string(json::string_or(item, "name")), *json::enum_from<tool_type>(json::string_or(item, "tool_type")),
-                     json::find(item, "enable_parallel_execution")->get_bool(), json::find(item, "json_schema")->get_object()});
+      out.push_back({std::string(json::string_or(item, "name")),
+                     *json::enum_from<tool_type>(json::string_or(item, "tool_type")),
+                     json::find(item, "enable_parallel_execution")->get_bool(),
+                     json::find(item, "json_schema")->get_object()});
     return out;
   }();
   return list;
@@ -37,7 +39,9 @@ tool make_base_tool(const base_tool& t, const organization& org, const user_id& 
 
 bool refresh_base_tool(tool& row, const base_tool& t) {
   auto description = json::string_or(t.schema, "description");
-  if (row.json_schema && *row.json_schema == t.schema && row.tool_type_ == t.type && row.description == description) return false;
+  if (row.json_schema && *row.json_schema == t.schema && row.tool_type_ == t.type &&
+      row.description == description)
+    return false;
   row.json_schema = t.schema;
   row.description = std::string(json::string_or(t.schema, "description"));
   row.tool_type_ = t.type;

@@ -44,20 +44,25 @@ outcome<json::value> as_value(const outcome<std::string>& r) {
   return text_value(*r);
 }
 
-outcome<json::value> send_message(const arguments&, tool_context&) { return text_value("Sent message successfully."); }
+outcome<json::value> send_message(const arguments&, tool_context&) {
+  return text_value("Sent message successfully.");
+}
 outcome<json::value> memory_finish_edits(const arguments&, tool_context&) { return json::value(nullptr); }
 
 outcome<json::value> core_memory_append(const arguments& a, tool_context& c) {
   return as_value(blocks::append(c.blocks, argument(a, "label"), argument(a, "content")));
 }
 outcome<json::value> core_memory_replace(const arguments& a, tool_context& c) {
-  return as_value(blocks::replace_all(c.blocks, argument(a, "label"), argument(a, "old_content"), argument(a, "new_content")));
+  return as_value(blocks::replace_all(c.blocks, argument(a, "label"), argument(a, "old_content"),
+                                      argument(a, "new_content")));
 }
 outcome<json::value> memory_replace(const arguments& a, tool_context& c) {
-  return as_value(blocks::replace_once(c.blocks, argument(a, "label"), argument(a, "old_string"), argument(a, "new_string")));
+  return as_value(blocks::replace_once(c.blocks, argument(a, "label"), argument(a, "old_string"),
+                                       argument(a, "new_string")));
 }
 outcome<json::value> memory_insert(const arguments& a, tool_context& c) {
-  return as_value(blocks::insert(c.blocks, argument(a, "label"), argument(a, "new_string"), json::int_or(json::value(a), "insert_line", -1)));
+  return as_value(blocks::insert(c.blocks, argument(a, "label"), argument(a, "new_string"),
+                                 json::int_or(json::value(a), "insert_line", -1)));
 }
 outcome<json::value> memory_rethink(const arguments& a, tool_context& c) {
   return as_value(blocks::rethink(c.blocks, argument(a, "label"), argument(a, "new_memory")));
@@ -81,9 +86,9 @@ outcome<json::value> memory_tool(const arguments& a, tool_context& c) {
   return as_value(blocks::run(c.blocks, cmd, c.self, c.env));
 }
 
-// -- conversation_search -----------------------------------------------------------------------------------------
-
-outcome<std::optional<timestamp>> date_argument(const arguments& a, std::string_view name, const std::string& zone, bool is_end) {
+// -- conversation_search --------------------------------------------------------------------------
+outcome<std::optional<timestamp>> date_argument(const arguments& a, std::string_view name,
+                                                const std::string& zone, bool is_end) {
   auto given = optional_argument(a, name);
   if (!given) return std::optional<timestamp>{};
   auto parts = parse_iso_parts(*given);
@@ -92,7 +97,8 @@ outcome<std::optional<timestamp>> date_argument(const arguments& a, std::string_
                        ". Use ISO 8601 format (YYYY-MM-DD or YYYY-MM-DDTHH:MM)");
   auto local = parts->local;
   if (parts->date_only && is_end) local.us += 86'400'000'000 - 1; // a day as an end is the end of that day
-  if (parts->offset_s) return std::optional<timestamp>{timestamp{local.us - std::int64_t{*parts->offset_s} * 1'000'000}};
+  if (parts->offset_s)
+    return std::optional<timestamp>{timestamp{local.us - std::int64_t{*parts->offset_s} * 1'000'000}};
   return std::optional<timestamp>{from_local(local, zone)};
 }
 
@@ -124,7 +130,8 @@ std::optional<json::value> shown_content(const message& m) {
 bool is_search_itself(const message& m) {
   if (m.role == message_role::tool) return true;
   return m.role == message_role::assistant &&
-         std::any_of(m.tool_calls.begin(), m.tool_calls.end(), [](auto& c) { return c.name == "conversation_search"; });
+         std::any_of(m.tool_calls.begin(), m.tool_calls.end(),
+                     [](auto& c) { return c.name == "conversation_search"; });
 }
 
 json::value search_result(const message& m, tool_context& c) {
@@ -161,7 +168,8 @@ outcome<json::value> conversation_search(const arguments& a, tool_context& c) {
   if (!end) return end.error();
   q.start = *start;
   q.end = *end;
-  if (auto* limit = json::find(a, "limit"); limit && limit->is_number()) q.limit = json::int_or(json::value(a), "limit", 5);
+  if (auto* limit = json::find(a, "limit"); limit && limit->is_number())
+    q.limit = json::int_or(json::value(a), "limit", 5);
   auto found = c.search(q);
   json::array results;
   for (auto& m : found)
@@ -175,14 +183,17 @@ outcome<json::value> conversation_search(const arguments& a, tool_context& c) {
   return json::value(std::move(out));
 }
 
-// -- signatures --------------------------------------------------------------------------------------------------
-
+// -- signatures -----------------------------------------------------------------------------------
 const std::map<std::string_view, signature>& signatures() {
   using k = parameter::kind;
   static const std::map<std::string_view, signature> table{
       {"send_message", {{{"message"}}, send_message}},
       {"conversation_search",
-       {{{"query", k::text, false}, {"roles", k::list, false}, {"limit", k::integer, false}, {"start_date", k::text, false}, {"end_date", k::text, false}},
+       {{{"query", k::text, false},
+         {"roles", k::list, false},
+         {"limit", k::integer, false},
+         {"start_date", k::text, false},
+         {"end_date", k::text, false}},
         conversation_search}},
       {"core_memory_append", {{{"label"}, {"content"}}, core_memory_append}},
       {"core_memory_replace", {{{"label"}, {"old_content"}, {"new_content"}}, core_memory_replace}},
@@ -222,14 +233,16 @@ std::optional<tool_exception> wrong_call(std::string_view name, const signature&
   for (auto& [key, value] : a) {
     std::string_view given{key.data(), key.size()};
     if (std::none_of(s.parameters.begin(), s.parameters.end(), [&](auto& p) { return p.name == given; }))
-      return tool_exception{"TypeError", method + " got an unexpected keyword argument '" + std::string(given) + "'"};
+      return tool_exception{"TypeError",
+                            method + " got an unexpected keyword argument '" + std::string(given) + "'"};
   }
   std::vector<std::string_view> missing;
   for (auto& p : s.parameters)
     if (p.required && !json::find(a, p.name)) missing.push_back(p.name);
   if (!missing.empty())
-    return tool_exception{"TypeError", method + " missing " + std::to_string(missing.size()) + " required positional argument" +
-                                           (missing.size() > 1 ? "s" : "") + ": " + quoted_list(missing)};
+    return tool_exception{"TypeError", method + " missing " + std::to_string(missing.size()) +
+                                           " required positional argument" + (missing.size() > 1 ? "s" : "") +
+                                           ": " + quoted_list(missing)};
   return std::nullopt;
 }
 

@@ -19,8 +19,9 @@ outcome<const block*> memory::get(std::string_view label) const {
   std::string labels;
   for (auto& b : blocks_) labels.append(labels.empty() ? "" : ", ").append(b.label);
   // str() of a KeyError is the repr of its argument.
-  return tool_exception{"KeyError", json::python_repr(std::string_view{"Block field " + std::string(label) +
-                                                                       " does not exist (available sections = " + labels + ")"})};
+  return tool_exception{"KeyError", json::python_repr(std::string_view{
+                                        "Block field " + std::string(label) +
+                                        " does not exist (available sections = " + labels + ")"})};
 }
 
 block& memory::at(std::string_view label) {

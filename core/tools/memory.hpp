@@ -24,14 +24,13 @@ struct tool_exception {
   std::string type; // ValueError, KeyError, TypeError
   std::string message;
 };
-template <class T>
-using outcome = boost::system::result<T, tool_exception>;
+template <class T> using outcome = boost::system::result<T, tool_exception>;
 [[noreturn]] void throw_exception_from_error(const tool_exception& e, const boost::source_location&);
 
 inline tool_exception value_error(std::string message) { return {"ValueError", std::move(message)}; }
 
 class memory {
- public:
+public:
   explicit memory(std::vector<block> blocks) : blocks_(std::move(blocks)) {}
 
   const std::vector<block>& blocks() const noexcept { return blocks_; }
@@ -47,7 +46,7 @@ class memory {
   void rename(std::string_view label, std::string new_label);
   void describe(std::string_view label, std::string description);
 
- private:
+private:
   block& at(std::string_view label);
   memory_edit& record(memory_edit::kind what, block& b, std::string text);
   std::vector<block> blocks_;

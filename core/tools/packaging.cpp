@@ -7,12 +7,13 @@ namespace troupe::tools {
 namespace {
 
 std::string note(std::size_t length, std::int64_t limit) {
-  return "... [NOTE: function output was truncated since it exceeded the character limit: " + std::to_string(length) + " > " +
-         std::to_string(limit) + "]";
+  return "... [NOTE: function output was truncated since it exceeded the character limit: " +
+         std::to_string(length) + " > " + std::to_string(limit) + "]";
 }
 
 bool never_cut(std::string_view name) {
-  return name == "conversation_search" || name == "conversation_search_date" || name == "archival_memory_search";
+  return name == "conversation_search" || name == "conversation_search_date" ||
+         name == "archival_memory_search";
 }
 
 json::value message_of(const tool_result& r, std::string_view name, std::int64_t limit) {
@@ -31,7 +32,8 @@ json::value message_of(const tool_result& r, std::string_view name, std::int64_t
 
 } // namespace
 
-std::string pack_result(const tool_result& r, std::string_view tool_name, std::int64_t limit, timestamp now, const std::string& zone) {
+std::string pack_result(const tool_result& r, std::string_view tool_name, std::int64_t limit, timestamp now,
+                        const std::string& zone) {
   json::object packed;
   packed["status"] = r.status == return_status::success ? "OK" : "Failed";
   packed["message"] = message_of(r, tool_name, limit);
@@ -39,7 +41,8 @@ std::string pack_result(const tool_result& r, std::string_view tool_name, std::i
   return json::print_packed(json::value(std::move(packed)));
 }
 
-tool_return make_return(const tool_call& call, const tool_result& r, std::int64_t limit, timestamp now, const std::string& zone) {
+tool_return make_return(const tool_call& call, const tool_result& r, std::int64_t limit, timestamp now,
+                        const std::string& zone) {
   tool_return out;
   out.tool_call_id = call.id;
   out.status = r.status;

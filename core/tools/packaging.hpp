@@ -8,10 +8,12 @@ namespace troupe::tools {
 
 // {"status":..,"message":..,"time":..} with two spaces of indent. Values longer than `limit` characters are cut, with
 // a note that says so; search results are never cut.
-std::string pack_result(const tool_result& r, std::string_view tool_name, std::int64_t limit, timestamp now, const std::string& zone);
+std::string pack_result(const tool_result& r, std::string_view tool_name, std::int64_t limit, timestamp now,
+                        const std::string& zone);
 
 // The stored return of one call.
-tool_return make_return(const tool_call& call, const tool_result& r, std::int64_t limit, timestamp now, const std::string& zone);
+tool_return make_return(const tool_call& call, const tool_result& r, std::int64_t limit, timestamp now,
+                        const std::string& zone);
 
 // What the API shows of a packed result: the message (an object as Python prints it) and the status. Nothing where
 // the text is no packed result.

@@ -37,7 +37,8 @@ std::vector<lines> hunks_of(const std::string& patch) {
 std::vector<std::size_t> places(const lines& all, const lines& wanted) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; !wanted.empty() && i + wanted.size() <= all.size(); ++i)
-    if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<std::ptrdiff_t>(i))) out.push_back(i);
+    if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<std::ptrdiff_t>(i)))
+      out.push_back(i);
   return out;
 }
 
@@ -53,11 +54,16 @@ std::optional<tool_exception> apply_hunk(lines& current, const lines& hunk) {
   }
   auto found = places(current, expected);
   if (found.empty())
-    return value_error("Failed to apply patch: expected hunk context not found in the memory block. Verify the target lines exist and "
-                       "try providing more context. Expected start:\n" +
-                       text::join(lines(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(4, expected.size()))), "\n"));
+    return value_error(
+        "Failed to apply patch: expected hunk context not found in the memory block. Verify the target lines "
+        "exist and "
+        "try providing more context. Expected start:\n" +
+        text::join(lines(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(
+                                                                  std::min<std::size_t>(4, expected.size()))),
+                   "\n"));
   if (found.size() > 1)
-    return value_error("Failed to apply patch: hunk context matched multiple places in the memory block. Please add more unique "
+    return value_error("Failed to apply patch: hunk context matched multiple places in the memory block. "
+                       "Please add more unique "
                        "surrounding context to disambiguate.");
   auto at = current.begin() + static_cast<std::ptrdiff_t>(found[0]);
   at = current.erase(at, at + static_cast<std::ptrdiff_t>(expected.size()));
@@ -67,7 +73,8 @@ std::optional<tool_exception> apply_hunk(lines& current, const lines& hunk) {
 
 outcome<std::string> patched(const std::string& value, const std::string& patch) {
   auto hunks = hunks_of(patch);
-  if (hunks.empty()) return value_error("No applicable hunks found in patch. Ensure lines start with ' ', '-', or '+'.");
+  if (hunks.empty())
+    return value_error("No applicable hunks found in patch. Ensure lines start with ' ', '-', or '+'.");
   auto current = text::split(text::expand_tabs(value), '\n');
   for (auto& hunk : hunks)
     if (auto wrong = apply_hunk(current, hunk)) return *wrong;
@@ -81,7 +88,9 @@ struct action {
   lines body;       // add: the lines; update: the patch
 };
 
-std::string after_colon(const std::string& line) { return std::string(text::trim(std::string_view(line).substr(line.find(':') + 1))); }
+std::string after_colon(const std::string& line) {
+  return std::string(text::trim(std::string_view(line).substr(line.find(':') + 1)));
+}
 
 outcome<std::vector<action>> actions_of(const std::string& patch) {
   std::vector<action> out;
@@ -99,7 +108,9 @@ outcome<std::vector<action>> actions_of(const std::string& patch) {
       action::kind what;
     };
     auto is = [&](const char* h) { return line.starts_with(h); };
-    constexpr header headers[] = {{"*** Add Block:", action::kind::add}, {"*** Delete Block:", action::kind::remove}, {"*** Update Block:", action::kind::update}};
+    constexpr header headers[] = {{"*** Add Block:", action::kind::add},
+                                  {"*** Delete Block:", action::kind::remove},
+                                  {"*** Update Block:", action::kind::update}};
     auto it = std::find_if(std::begin(headers), std::end(headers), [&](auto& h) { return is(h.text); });
     if (it != std::end(headers)) {
       flush();
@@ -107,7 +118,8 @@ outcome<std::vector<action>> actions_of(const std::string& patch) {
       if (label.empty()) return value_error(std::string(it->text) + " must specify a non-empty label");
       last = label;
       open = action{it->what, label, {}, {}};
-      if (it->what == action::kind::add && i + 1 < all.size() && all[i + 1].starts_with("Description:")) open->text = after_colon(all[++i]);
+      if (it->what == action::kind::add && i + 1 < all.size() && all[i + 1].starts_with("Description:"))
+        open->text = after_colon(all[++i]);
     } else if (is("*** Move to:")) {
       auto label = after_colon(line);
       if (label.empty()) return value_error("*** Move to: must specify a non-empty new label");
@@ -126,7 +138,8 @@ outcome<std::vector<action>> actions_of(const std::string& patch) {
   }
   flush();
   if (out.empty())
-    return value_error("No operations found. Provide at least one of: *** Add Block, *** Delete Block, *** Update Block.");
+    return value_error(
+        "No operations found. Provide at least one of: *** Add Block, *** Delete Block, *** Update Block.");
   return out;
 }
 
@@ -171,15 +184,18 @@ bool is_extended(const std::string& patch) {
 
 } // namespace
 
-outcome<std::string> apply_patch(memory& m, const std::string& label, const std::string& patch, const agent& self, environment& env) {
+outcome<std::string> apply_patch(memory& m, const std::string& label, const std::string& patch,
+                                 const agent& self, environment& env) {
   if (patch.find(prompt::text("line_number_warning")) != std::string::npos)
-    return value_error("Patch contains the line number warning banner, which is not allowed. Provide only the text to edit.");
+    return value_error("Patch contains the line number warning banner, which is not allowed. Provide only "
+                       "the text to edit.");
   for (auto& line : text::split(patch, '\n')) {
     auto at = line.find_first_not_of(" \t+-");
     auto end = at;
     while (end != std::string::npos && end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
     if (at != std::string::npos && end > at && line.compare(end, 3, "→") == 0)
-      return value_error("Patch contains a line number prefix, which is not allowed. Do not include line numbers (they are for display only).");
+      return value_error("Patch contains a line number prefix, which is not allowed. Do not include line "
+                         "numbers (they are for display only).");
   }
   if (!is_extended(patch)) {
     auto b = existing(m, label);
@@ -200,7 +216,8 @@ outcome<std::string> apply_patch(memory& m, const std::string& label, const std:
     done.push_back("- " + *text);
   }
   m = std::move(trial);
-  return "Successfully applied memory patch operations. Your system prompt has been recompiled with the updated memory contents and is now "
+  return "Successfully applied memory patch operations. Your system prompt has been recompiled with the "
+         "updated memory contents and is now "
          "active in your context.\n\nOperations completed:\n" +
          text::join(done, "\n");
 }

@@ -16,7 +16,8 @@ std::string_view llm_error_type(errc code) {
 
 std::string_view llm_error_sentence(errc code) {
   switch (code) {
-  case errc::llm_rate_limit: return "Rate limit exceeded for LLM model provider. Please wait before making another request.";
+  case errc::llm_rate_limit:
+    return "Rate limit exceeded for LLM model provider. Please wait before making another request.";
   case errc::llm_insufficient_credits: return "Insufficient credits with the LLM model provider.";
   case errc::llm_authentication: return "Authentication failed with the LLM model provider.";
   case errc::llm_bad_request: return "The request to the LLM model provider was invalid.";
@@ -49,7 +50,8 @@ std::string_view stream_error_type(errc code) {
 }
 
 std::string_view stream_sentence(errc code) {
-  return stream_error_type(code) == "llm_error" ? llm_error_sentence(errc::llm_error) : llm_error_sentence(code);
+  return stream_error_type(code) == "llm_error" ? llm_error_sentence(errc::llm_error)
+                                                : llm_error_sentence(code);
 }
 
 } // namespace
@@ -57,7 +59,9 @@ std::string_view stream_sentence(errc code) {
 failure_shape shape_of(const error& e, bool visible) {
   failure_shape s;
   s.detail = e.message;
-  if (is_llm_error(e.code)) s.reason = e.code == errc::llm_empty_response ? stop_reason::invalid_llm_response : stop_reason::llm_api_error;
+  if (is_llm_error(e.code))
+    s.reason =
+        e.code == errc::llm_empty_response ? stop_reason::invalid_llm_response : stop_reason::llm_api_error;
   if (e.code == errc::cancelled) s.reason = stop_reason::cancelled;
   if (visible) {
     s.error_type = "internal_error";

@@ -25,7 +25,8 @@ error empty_content() { return fail(errc::invalid_argument, "Message content is 
 // Images that came as data become stored ones; URLs were fetched before the turn.
 void store_images(std::vector<content_part>& content, environment& env) {
   for (auto& part : content)
-    if (auto* image = std::get_if<image_content>(&part); image && image->source_type != "letta" && image->data) {
+    if (auto* image = std::get_if<image_content>(&part);
+        image && image->source_type != "letta" && image->data) {
       image->source_type = "letta";
       image->url.reset();
       image->file_id_ = env.make_id<file_id>();
@@ -49,7 +50,8 @@ result<stored_message> from_create(const input& in, const message_create& given,
 std::vector<approval_item> items_of(const input_message& given, const message* request) {
   if (auto* returns = std::get_if<tool_return_create>(&given)) {
     std::vector<approval_item> out;
-    for (auto& r : returns->tool_returns) out.push_back({true, r.tool_call_id.value_or(""), false, std::nullopt, r});
+    for (auto& r : returns->tool_returns)
+      out.push_back({true, r.tool_call_id.value_or(""), false, std::nullopt, r});
     return out;
   }
   auto& a = std::get<approval_create>(given);
@@ -57,7 +59,8 @@ std::vector<approval_item> items_of(const input_message& given, const message* r
   if (out.empty() && a.approve) {
     auto id = a.approval_request_id.value_or("");
     // The older form names the request's message, or the one call of it.
-    if (request && (id == request->id.str() || id.empty()) && !request->tool_calls.empty()) id = request->tool_calls.front().id;
+    if (request && (id == request->id.str() || id.empty()) && !request->tool_calls.empty())
+      id = request->tool_calls.front().id;
     out.push_back({false, id, *a.approve, a.reason, {}});
   }
   return out;
@@ -91,23 +94,26 @@ bool was_processed(const std::vector<stored_message>& context, const std::set<st
 
 message keep_alive(const input& in, environment& env) {
   auto m = new_message(in, message_role::user, env);
-  m.content.emplace_back(text_content{"[This is an automated system message hidden from the user] keep-alive: the approval was processed "
-                                      "already; go on where you are.",
-                                      std::nullopt});
+  m.content.emplace_back(text_content{
+      "[This is an automated system message hidden from the user] keep-alive: the approval was processed "
+      "already; go on where you are.",
+      std::nullopt});
   m.otid = env.random_uuid().str();
   return m;
 }
 
 error pending_error(const message& request) {
   error e{errc::pending_approval,
-          "CONFLICT: Cannot send a new message: The agent is waiting for approval on a tool call. Please approve or deny the pending "
+          "CONFLICT: Cannot send a new message: The agent is waiting for approval on a tool call. Please "
+          "approve or deny the pending "
           "request before continuing.",
           {}};
   e.extra["pending_request_id"] = boost::json::string(request.id.str());
   return e;
 }
 
-message answer_message(const input& in, const message& request, std::vector<approval_item> items, const input_message& given, environment& env) {
+message answer_message(const input& in, const message& request, std::vector<approval_item> items,
+                       const input_message& given, environment& env) {
   auto m = new_message(in, message_role::approval, env);
   m.approvals = std::move(items);
   m.step = request.step;
@@ -135,14 +141,15 @@ result<prepared_inputs> prepare(const input& in, environment& env) {
       std::set<std::string> wanted;
       for (auto& c : pending->tool_calls) wanted.insert(c.id);
       if (ids != wanted)
-        return fail(errc::invalid_argument, "Invalid tool call IDs. Expected '" + python_set(wanted) + "', but received '" + python_set(ids) + "'.");
+        return fail(errc::invalid_argument, "Invalid tool call IDs. Expected '" + python_set(wanted) +
+                                                "', but received '" + python_set(ids) + "'.");
       out.approval = answer_message(in, *pending, std::move(items), given[0], env);
     } else if (was_processed(in.in_context, ids)) {
       if (given.size() == 1) out.messages.push_back(std::make_shared<const message>(keep_alive(in, env)));
     } else {
-      return fail(errc::invalid_argument,
-                  "Cannot process approval response: No tool call is currently awaiting approval. Please send a regular message to interact "
-                  "with the agent.");
+      return fail(errc::invalid_argument, "Cannot process approval response: No tool call is currently "
+                                          "awaiting approval. Please send a regular message to interact "
+                                          "with the agent.");
     }
   } else if (pending) {
     return pending_error(*pending);

@@ -36,10 +36,10 @@ effects native_loop::handle(event e) {
   return std::visit([this](auto&& x) { return on(std::forward<decltype(x)>(x)); }, std::move(e));
 }
 
-// -- the beginning -------------------------------------------------------------------------------------------------
-
+// -- the beginning --------------------------------------------------------------------------------
 effects native_loop::on(started) {
-  if (context_.empty()) return end_now(std::nullopt, fail(errc::internal, "Agent has no in-context messages"));
+  if (context_.empty())
+    return end_now(std::nullopt, fail(errc::internal, "Agent has no in-context messages"));
   auto prepared = prepare(in_, env_);
   if (!prepared) return end_now(std::nullopt, prepared.error());
   inputs_ = std::move(prepared->messages);
@@ -95,7 +95,8 @@ model_request native_loop::make_request() {
   r.system_override = in_.request.override_system;
   if (!r.system_override && !in_.request.client_skills.empty()) {
     r.system_suffix = "\n\n<available_skills>";
-    for (auto& s : in_.request.client_skills) r.system_suffix += "\n- " + s.name + " (" + s.location + "): " + s.description;
+    for (auto& s : in_.request.client_skills)
+      r.system_suffix += "\n- " + s.name + " (" + s.location + "): " + s.description;
     r.system_suffix += "\n</available_skills>";
   }
   r.tools = offer_tools(allowed_);
@@ -115,7 +116,8 @@ std::vector<offered_tool> native_loop::offer_tools(const std::vector<std::string
     auto* t = find_tool(name);
     if (!t || !t->json_schema || is_client_tool(name)) continue;
     offered_tool o{name, std::string(json::string_or(*t->json_schema, "description")), {}};
-    if (auto* p = json::find(*t->json_schema, "parameters"); p && p->is_object()) o.parameters = p->get_object();
+    if (auto* p = json::find(*t->json_schema, "parameters"); p && p->is_object())
+      o.parameters = p->get_object();
     out.push_back(std::move(o));
   }
   for (auto& t : in_.request.client_tools) {
@@ -127,8 +129,7 @@ std::vector<offered_tool> native_loop::offer_tools(const std::vector<std::string
   return out;
 }
 
-// -- the reply -----------------------------------------------------------------------------------------------------
-
+// -- the reply ------------------------------------------------------------------------------------
 effects native_loop::on(model_replied e) {
   if (phase_ != phase::calling_model) return {};
   count_usage(e.reply.usage, e.duration_ns);
@@ -139,7 +140,8 @@ effects native_loop::on(model_replied e) {
   if (e.reply.calls.empty()) return store_text(std::move(e.reply));
   std::vector<bool> gated;
   for (auto& call : e.reply.calls) gated.push_back(is_gated(call.name) || is_client_tool(call.name));
-  if (std::find(gated.begin(), gated.end(), true) != gated.end()) return store_suspension(std::move(e.reply), gated);
+  if (std::find(gated.begin(), gated.end(), true) != gated.end())
+    return store_suspension(std::move(e.reply), gated);
   return plan_calls(std::move(e.reply));
 }
 
@@ -192,8 +194,8 @@ effects native_loop::store_text(model_reply reply) {
   go_on_ = !uncalled.empty();
   if (go_on_) {
     stop_.reset();
-    fresh.push_back(heartbeat(std::string(hidden_note) + "ToolRuleViolated: You must call " + text::join(uncalled, ", ") +
-                              " at least once to exit the loop."));
+    fresh.push_back(heartbeat(std::string(hidden_note) + "ToolRuleViolated: You must call " +
+                              text::join(uncalled, ", ") + " at least once to exit the loop."));
   } else {
     bool cut = said && reply.finish_reason == "length" && !in_.tokens;
     stop_ = cut ? stop_reason::max_tokens_exceeded : stop_reason::end_turn;
@@ -209,7 +211,8 @@ effects native_loop::store_suspension(model_reply reply, const std::vector<bool>
   auto rest = fresh_message(message_role::assistant);
   rest.id = reply_id_;
   request.id = in_.tokens ? project::approval_id_for(reply_id_) : env_.make_id<message_id>();
-  for (std::size_t i = 0; i < reply.calls.size(); ++i) (gated[i] ? request : rest).tool_calls.push_back(reply.calls[i]);
+  for (std::size_t i = 0; i < reply.calls.size(); ++i)
+    (gated[i] ? request : rest).tool_calls.push_back(reply.calls[i]);
   (rest.tool_calls.empty() ? request : rest).content = std::move(reply.content);
   request.otid = request.id.str();
   request.tool_call_id = request.tool_calls.front().id;
@@ -236,7 +239,8 @@ effects native_loop::plan_calls(model_reply reply) {
       p.invocation.id = t->id;
       auto fixed = rules_.prefilled(call.name, allowed_);
       auto* parameters = t->json_schema ? json::find(*t->json_schema, "parameters") : nullptr;
-      auto wrong = check_prefilled(fixed, parameters && parameters->is_object() ? parameters->get_object() : json::object{});
+      auto wrong = check_prefilled(fixed, parameters && parameters->is_object() ? parameters->get_object()
+                                                                                : json::object{});
       if (!wrong.empty()) {
         p.result = tools::failed(call.name, tools::value_error(text::join(wrong, "; ")));
         stop_ = stop_reason::invalid_tool_call;
@@ -252,7 +256,8 @@ effects native_loop::plan_calls(model_reply reply) {
 tools::tool_result native_loop::refusal(const std::string& name) const {
   json::array valid;
   for (auto& n : allowed_) valid.emplace_back(boost::json::string(n));
-  auto text = "[ToolConstraintError] Cannot call " + name + ", valid tools include: " + json::python_repr(json::value(std::move(valid))) + ".";
+  auto text = "[ToolConstraintError] Cannot call " + name +
+              ", valid tools include: " + json::python_repr(json::value(std::move(valid))) + ".";
   if (auto hints = rules_.hints(name); !hints.empty()) {
     text += "\n** Hint: Possible rules that were violated:";
     for (auto& h : hints) text += "\n\t- " + h;
@@ -274,8 +279,7 @@ effects native_loop::run_planned() {
   return out;
 }
 
-// -- tools ---------------------------------------------------------------------------------------------------------
-
+// -- tools ----------------------------------------------------------------------------------------
 effects native_loop::on(tools_finished e) {
   if (phase_ != phase::running_tools) return {};
   for (auto& o : e.outcomes)
@@ -301,8 +305,10 @@ effects native_loop::store_results() {
     called.tool_calls.push_back(p.invocation.call);
     auto* t = find_tool(p.invocation.call.name);
     auto limit = t ? t->return_char_limit : 50000;
-    returned.tool_returns.push_back(tools::make_return(p.invocation.call, *p.result, limit, returned.created_at, in_.self.timezone));
-    returned.content.emplace_back(text_content{std::get<std::string>(returned.tool_returns.back().func_response), std::nullopt});
+    returned.tool_returns.push_back(
+        tools::make_return(p.invocation.call, *p.result, limit, returned.created_at, in_.self.timezone));
+    returned.content.emplace_back(
+        text_content{std::get<std::string>(returned.tool_returns.back().func_response), std::nullopt});
     if (t && !p.violates) step_tools_used_.push_back(t->id);
   }
   if (!planned_.empty()) returned.name = planned_.front().invocation.call.name;
@@ -333,13 +339,13 @@ void native_loop::decide_after_calls() {
   if (!go_on_) stop_ = stop_reason::tool_rule;
 }
 
-// -- approvals -----------------------------------------------------------------------------------------------------
-
+// -- approvals ------------------------------------------------------------------------------------
 // The step that a request for approval interrupted goes on: no call of the model, the same step id.
 effects native_loop::resume_from_approval() {
   auto& request = *context_.back();
   auto* siblings = context_.size() > 1 ? context_[context_.size() - 2].get() : nullptr;
-  bool has_siblings = siblings && siblings->role == message_role::assistant && !siblings->tool_calls.empty() && siblings->step == request.step;
+  bool has_siblings = siblings && siblings->role == message_role::assistant &&
+                      !siblings->tool_calls.empty() && siblings->step == request.step;
   step_.reset();
   resumed_ = true;
   planned_.clear();
@@ -356,13 +362,15 @@ effects native_loop::resume_from_approval() {
     planned_.push_back(std::move(p));
   };
   for (auto& call : request.tool_calls) {
-    auto it = std::find_if(approval_->approvals.begin(), approval_->approvals.end(), [&](auto& a) { return a.tool_call_id == call.id; });
+    auto it = std::find_if(approval_->approvals.begin(), approval_->approvals.end(),
+                           [&](auto& a) { return a.tool_call_id == call.id; });
     if (it == approval_->approvals.end()) continue;
     if (it->is_return) {
       auto r = it->returned;
       if (auto* text = std::get_if<std::string>(&r.func_response)) {
         tools::tool_result result{r.status, boost::json::string(*text), r.stdout_, r.stderr_};
-        auto limit = std::max<std::int64_t>(5000, static_cast<std::int64_t>(static_cast<double>(in_.llm.context_window) * 0.8));
+        auto limit = std::max<std::int64_t>(
+            5000, static_cast<std::int64_t>(static_cast<double>(in_.llm.context_window) * 0.8));
         r = tools::make_return(call, result, limit, env_.now(), in_.self.timezone);
       }
       earlier_returns_.push_back(std::move(r));
@@ -371,20 +379,21 @@ effects native_loop::resume_from_approval() {
     } else {
       tools::tool_result result;
       result.status = return_status::error;
-      result.returned = boost::json::string("Error: request to call tool denied. User reason: " + it->reason.value_or("None"));
+      result.returned = boost::json::string("Error: request to call tool denied. User reason: " +
+                                            it->reason.value_or("None"));
       denied.push_back(tools::make_return(call, result, 50000, env_.now(), in_.self.timezone));
     }
   }
   earlier_returns_.insert(earlier_returns_.end(), denied.begin(), denied.end());
   if (has_siblings)
     for (auto& call : siblings->tool_calls) plan(call);
-  if (planned_.empty() && earlier_returns_.empty()) return end_now(stop_reason::invalid_tool_call, std::nullopt);
+  if (planned_.empty() && earlier_returns_.empty())
+    return end_now(stop_reason::invalid_tool_call, std::nullopt);
   if (planned_.empty()) return store_results();
   return run_planned();
 }
 
-// -- the batch -----------------------------------------------------------------------------------------------------
-
+// -- the batch ------------------------------------------------------------------------------------
 effects native_loop::commit_step(std::vector<message> fresh) {
   ++steps_;
   step_commit batch;
@@ -414,7 +423,8 @@ effects native_loop::commit_step(std::vector<message> fresh) {
   batch.tools_used = step_tools_used_;
   batch.started = first_commit_;
   bool last = !go_on_ || iteration_ + 1 >= in_.request.max_steps || cancelled_;
-  if (last && !stop_) stop_ = cancelled_ ? stop_reason::cancelled : go_on_ ? stop_reason::max_steps : stop_reason::end_turn;
+  if (last && !stop_)
+    stop_ = cancelled_ ? stop_reason::cancelled : go_on_ ? stop_reason::max_steps : stop_reason::end_turn;
   if (step_) {
     step_->status = step_status::success;
     step_->step_ns = env_.monotonic_ns() - step_started_ns_;
@@ -488,8 +498,7 @@ effects native_loop::on(commit_failed e) {
   return out;
 }
 
-// -- failures and ends ---------------------------------------------------------------------------------------------
-
+// -- failures and ends ----------------------------------------------------------------------------
 effects native_loop::on(model_failed e) {
   if (phase_ != phase::calling_model) return {};
   step_->llm_request_ns = e.duration_ns;
@@ -534,7 +543,9 @@ effects native_loop::end_now(std::optional<stop_reason> reason, std::optional<er
     step_->stop_reason_ = failure_ ? std::optional(shape_of(*failure_, visible_).reason) : stop_;
     if (failure_) {
       step_->error_type = std::string(llm_error_class(*failure_));
-      step_->error_data = step_error{failure_->message, std::string(llm_error_class(*failure_)) + ": " + failure_->message, std::nullopt};
+      step_->error_data =
+          step_error{failure_->message, std::string(llm_error_class(*failure_)) + ": " + failure_->message,
+                     std::nullopt};
     }
     batch.step_ = step_;
   }
@@ -592,8 +603,7 @@ usage_statistics native_loop::usage() const {
   return u;
 }
 
-// -- pieces --------------------------------------------------------------------------------------------------------
-
+// -- pieces ---------------------------------------------------------------------------------------
 std::vector<std::string> native_loop::attached_names() const {
   std::vector<std::string> out;
   for (auto& t : in_.tools) out.push_back(t.name);
@@ -610,7 +620,9 @@ bool native_loop::is_client_tool(const std::string& name) const {
   return std::any_of(list.begin(), list.end(), [&](auto& t) { return t.name == name; });
 }
 
-bool native_loop::is_gated(const std::string& name) const { return rules_.needs_approval(name) && find_tool(name); }
+bool native_loop::is_gated(const std::string& name) const {
+  return rules_.needs_approval(name) && find_tool(name);
+}
 
 std::optional<json::value> native_loop::last_tool_output() const {
   for (auto it = context_.rbegin(); it != context_.rend(); ++it) {

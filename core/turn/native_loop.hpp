@@ -13,11 +13,11 @@
 namespace troupe::turn {
 
 class native_loop final : public machine {
- public:
+public:
   native_loop(input in, environment& env);
   effects handle(event e) override;
 
- private:
+private:
   enum class phase { idle, calling_model, running_tools, committing, finished };
 
   effects on(started);
@@ -64,14 +64,14 @@ class native_loop final : public machine {
   phase phase_ = phase::idle;
   std::int64_t iteration_ = 0;
 
-  std::vector<stored_message> context_;     // what the model sees and is stored
-  std::vector<stored_message> inputs_;      // of the request, not yet stored
-  std::optional<message> approval_;         // an answer, not yet stored
+  std::vector<stored_message> context_; // what the model sees and is stored
+  std::vector<stored_message> inputs_;  // of the request, not yet stored
+  std::optional<message> approval_;     // an answer, not yet stored
 
   std::optional<step> step_;
   std::int64_t step_started_ns_ = 0;
   message_id reply_id_;
-  std::vector<std::string> allowed_;        // tools offered in this step
+  std::vector<std::string> allowed_; // tools offered in this step
 
   // The calls of the present reply, in its order.
   struct planned {

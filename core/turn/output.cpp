@@ -23,7 +23,8 @@ std::string stop_frame(stop_reason reason) {
 
 } // namespace
 
-std::string ping(const run_id& run, timestamp now, environment& env, const std::optional<std::int64_t>& seq_id) {
+std::string ping(const run_id& run, timestamp now, environment& env,
+                 const std::optional<std::int64_t>& seq_id) {
   std::string out;
   json::object_writer(out)
       .add("id", "ping-" + env.random_uuid().str())
@@ -39,13 +40,15 @@ std::string ping(const run_id& run, timestamp now, environment& env, const std::
   return out;
 }
 
-std::vector<frame> frames_of(const std::vector<stored_message>& messages, const std::optional<std::vector<message_type>>& types) {
+std::vector<frame> frames_of(const std::vector<stored_message>& messages,
+                             const std::optional<std::vector<message_type>>& types) {
   std::vector<frame> out;
   std::vector<project::api_message> api;
   for (auto& m : messages)
     if (m->role != message_role::user) project::project(api, *m, shown());
   for (auto& m : api)
-    if (!types || std::find(types->begin(), types->end(), m.type) != types->end()) out.push_back({std::move(m.body)});
+    if (!types || std::find(types->begin(), types->end(), m.type) != types->end())
+      out.push_back({std::move(m.body)});
   return out;
 }
 
@@ -72,7 +75,8 @@ std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how
   return out;
 }
 
-std::string response_body(const std::vector<stored_message>& messages, const finished& f, const std::optional<std::vector<message_type>>& types) {
+std::string response_body(const std::vector<stored_message>& messages, const finished& f,
+                          const std::optional<std::vector<message_type>>& types) {
   std::vector<project::api_message> api;
   for (auto& m : messages) project::project(api, *m, shown());
   std::string out;

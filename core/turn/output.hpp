@@ -14,15 +14,18 @@ struct frame {
 };
 
 // The first event, from which clients learn the run's id; also sent when nothing happens for a while.
-std::string ping(const run_id& run, timestamp now, environment& env, const std::optional<std::int64_t>& seq_id);
+std::string ping(const run_id& run, timestamp now, environment& env,
+                 const std::optional<std::int64_t>& seq_id);
 
 // The API's messages of a step, for a stream: what its client asked for, without the automatic ones.
-std::vector<frame> frames_of(const std::vector<stored_message>& messages, const std::optional<std::vector<message_type>>& types);
+std::vector<frame> frames_of(const std::vector<stored_message>& messages,
+                             const std::optional<std::vector<message_type>>& types);
 
 // The end of a stream.
 std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how, bool visible, bool tokens);
 
 // LettaResponse.
-std::string response_body(const std::vector<stored_message>& messages, const finished& f, const std::optional<std::vector<message_type>>& types);
+std::string response_body(const std::vector<stored_message>& messages, const finished& f,
+                          const std::optional<std::vector<message_type>>& types);
 
 } // namespace troupe::turn

@@ -12,10 +12,13 @@ namespace {
 
 using names = std::vector<std::string>;
 
-bool contains(const names& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+bool contains(const names& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 bool is_child_based(tool_rule_type t) {
-  return t == tool_rule_type::constrain_child_tools || t == tool_rule_type::conditional || t == tool_rule_type::max_count_per_step;
+  return t == tool_rule_type::constrain_child_tools || t == tool_rule_type::conditional ||
+         t == tool_rule_type::max_count_per_step;
 }
 
 std::optional<double> as_number(std::string_view s) {
@@ -26,7 +29,8 @@ std::optional<double> as_number(std::string_view s) {
 }
 
 std::string lower(std::string s) {
-  std::transform(s.begin(), s.end(), s.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(s.begin(), s.end(), s.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return s;
 }
 
@@ -42,7 +46,8 @@ bool matches(std::string_view key, const json::value& output) {
   return said && *said == *number;
 }
 
-std::set<std::string> allowed_by_condition(const tool_rule& rule, const std::set<std::string>& available, const std::optional<json::value>& output) {
+std::set<std::string> allowed_by_condition(const tool_rule& rule, const std::set<std::string>& available,
+                                           const std::optional<json::value>& output) {
   if (output)
     for (auto& [key, child] : rule.child_output_mapping)
       if (matches({key.data(), key.size()}, *output)) return {json::python_str(child)};
@@ -59,26 +64,31 @@ std::set<std::string> intersection(const std::set<std::string>& a, const std::se
 } // namespace
 
 bool tool_rules::has(tool_rule_type type, const std::string& tool_name) const {
-  return std::any_of(rules_.begin(), rules_.end(), [&](auto& r) { return r.type == type && r.tool_name == tool_name; });
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](auto& r) { return r.type == type && r.tool_name == tool_name; });
 }
 
 bool tool_rules::at_start() const {
-  return history_.empty() && std::any_of(rules_.begin(), rules_.end(), [](auto& r) { return r.type == tool_rule_type::run_first; });
+  return history_.empty() && std::any_of(rules_.begin(), rules_.end(),
+                                         [](auto& r) { return r.type == tool_rule_type::run_first; });
 }
 
 bool tool_rules::has_children(const std::string& tool_name) const {
-  return std::any_of(rules_.begin(), rules_.end(), [&](auto& r) { return is_child_based(r.type) && r.tool_name == tool_name; });
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](auto& r) { return is_child_based(r.type) && r.tool_name == tool_name; });
 }
 
 bool tool_rules::constrains() const {
-  return std::any_of(rules_.begin(), rules_.end(), [](auto& r) { return r.type != tool_rule_type::requires_approval; });
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [](auto& r) { return r.type != tool_rule_type::requires_approval; });
 }
 
 names tool_rules::allowed(const names& available, const std::optional<json::value>& last_output) const {
   if (at_start()) {
     names first;
     for (auto& r : rules_)
-      if (r.type == tool_rule_type::run_first && contains(available, r.tool_name)) first.push_back(r.tool_name);
+      if (r.type == tool_rule_type::run_first && contains(available, r.tool_name))
+        first.push_back(r.tool_name);
     return first.empty() ? available : first; // an initial tool that nobody attached must not lock the agent
   }
   const std::set<std::string> all(available.begin(), available.end());
@@ -97,7 +107,8 @@ names tool_rules::allowed(const names& available, const std::optional<json::valu
         for (auto& c : children) by_rule.erase(c);
     } else if (r.type == tool_rule_type::conditional && is_last)
       by_rule = allowed_by_condition(r, all, last_output);
-    else if (r.type == tool_rule_type::max_count_per_step && std::count(history_.begin(), history_.end(), r.tool_name) >= r.max_count_limit)
+    else if (r.type == tool_rule_type::max_count_per_step &&
+             std::count(history_.begin(), history_.end(), r.tool_name) >= r.max_count_limit)
       by_rule.erase(r.tool_name);
     now = intersection(now, by_rule);
   }
@@ -111,7 +122,8 @@ bool tool_rules::must_call() const {
   if (at_start()) return true;
   if (history_.empty()) return false;
   return std::any_of(rules_.begin(), rules_.end(), [&](auto& r) {
-    bool decides = r.type == tool_rule_type::constrain_child_tools || r.type == tool_rule_type::conditional || r.type == tool_rule_type::parent_last_tool;
+    bool decides = r.type == tool_rule_type::constrain_child_tools || r.type == tool_rule_type::conditional ||
+                   r.type == tool_rule_type::parent_last_tool;
     return decides && r.tool_name == history_.back();
   });
 }
@@ -124,8 +136,11 @@ json::object tool_rules::prefilled(const std::string& tool_name, const names& al
   bool start = at_start();
   for (auto& r : rules_) {
     if (start && r.type == tool_rule_type::run_first && r.tool_name == tool_name && r.args) take(*r.args);
-    bool parent_was_last = r.type == tool_rule_type::constrain_child_tools && !history_.empty() && history_.back() == r.tool_name;
-    if (!parent_was_last || !r.child_arg_nodes || !r.child_arg_nodes->is_array() || !contains(allowed, tool_name)) continue;
+    bool parent_was_last = r.type == tool_rule_type::constrain_child_tools && !history_.empty() &&
+                           history_.back() == r.tool_name;
+    if (!parent_was_last || !r.child_arg_nodes || !r.child_arg_nodes->is_array() ||
+        !contains(allowed, tool_name))
+      continue;
     for (auto& node : r.child_arg_nodes->get_array())
       if (json::string_or(node, "name") == tool_name)
         if (auto* args = json::find(node, "args"); args && args->is_object()) take(args->get_object());
@@ -136,7 +151,8 @@ json::object tool_rules::prefilled(const std::string& tool_name, const names& al
 names tool_rules::uncalled_required(const names& available) const {
   names out;
   for (auto& r : rules_)
-    if (r.type == tool_rule_type::required_before_exit && contains(available, r.tool_name) && !contains(history_, r.tool_name) && !contains(out, r.tool_name))
+    if (r.type == tool_rule_type::required_before_exit && contains(available, r.tool_name) &&
+        !contains(history_, r.tool_name) && !contains(out, r.tool_name))
       out.push_back(r.tool_name);
   return out;
 }
@@ -172,15 +188,18 @@ bool is_of_type(const json::value& v, std::string_view type) {
 bool conforms(const json::value& v, const json::value& schema) {
   for (auto* group : {"anyOf", "oneOf"})
     if (auto* options = json::find(schema, group); options && options->is_array())
-      return std::any_of(options->get_array().begin(), options->get_array().end(), [&](auto& s) { return conforms(v, s); });
+      return std::any_of(options->get_array().begin(), options->get_array().end(),
+                         [&](auto& s) { return conforms(v, s); });
   if (auto* constant = json::find(schema, "const")) return *constant == v;
   if (auto* choices = json::find(schema, "enum"); choices && choices->is_array())
-    return std::find(choices->get_array().begin(), choices->get_array().end(), v) != choices->get_array().end();
+    return std::find(choices->get_array().begin(), choices->get_array().end(), v) !=
+           choices->get_array().end();
   auto* type = json::find(schema, "type");
   if (!type) return true;
   if (type->is_string()) return is_of_type(v, json::view(type->get_string()));
   if (type->is_array())
-    return std::any_of(type->get_array().begin(), type->get_array().end(), [&](auto& t) { return t.is_string() && is_of_type(v, json::view(t.get_string())); });
+    return std::any_of(type->get_array().begin(), type->get_array().end(),
+                       [&](auto& t) { return t.is_string() && is_of_type(v, json::view(t.get_string())); });
   return true;
 }
 

@@ -7,13 +7,14 @@
 namespace troupe::turn {
 
 class tool_rules {
- public:
+public:
   tool_rules() = default;
   explicit tool_rules(std::vector<tool_rule> rules) : rules_(std::move(rules)) {}
 
   // Names of the tools that may be called now, in the order of `available`. `last_output` is the message of the newest
   // tool result. An empty intersection allows all of them.
-  std::vector<std::string> allowed(const std::vector<std::string>& available, const std::optional<json::value>& last_output) const;
+  std::vector<std::string> allowed(const std::vector<std::string>& available,
+                                   const std::optional<json::value>& last_output) const;
   // True where the model must call a tool: initial rules are pending, or the last tool decides what follows.
   bool must_call() const;
   // Arguments that the rules fix for a tool; they override the model's.
@@ -23,7 +24,9 @@ class tool_rules {
   bool ends_turn(const std::string& tool_name) const { return has(tool_rule_type::exit_loop, tool_name); }
   bool continues(const std::string& tool_name) const { return has(tool_rule_type::continue_loop, tool_name); }
   bool has_children(const std::string& tool_name) const;
-  bool needs_approval(const std::string& tool_name) const { return has(tool_rule_type::requires_approval, tool_name); }
+  bool needs_approval(const std::string& tool_name) const {
+    return has(tool_rule_type::requires_approval, tool_name);
+  }
   // Required tools that are there and were not called yet.
   std::vector<std::string> uncalled_required(const std::vector<std::string>& available) const;
   // The sentences of rules that a refused call may have broken.
@@ -31,7 +34,7 @@ class tool_rules {
   // Any rule beside those about approval: with such rules the model is not offered parallel calls.
   bool constrains() const;
 
- private:
+private:
   bool has(tool_rule_type type, const std::string& tool_name) const;
   bool at_start() const;
   const std::vector<tool_rule>& rules() const { return rules_; }

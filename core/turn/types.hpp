@@ -19,9 +19,9 @@ enum class mode { blocking, stream, background, async };
 // Everything that a turn reads, taken from one snapshot at its start.
 struct input {
   agent self;
-  std::vector<tool> tools;                  // attached ones, in order
-  std::vector<stored_message> in_context;   // the system message first
-  llm_config llm;                           // after overrides
+  std::vector<tool> tools;                // attached ones, in order
+  std::vector<stored_message> in_context; // the system message first
+  llm_config llm;                         // after overrides
   std::optional<conversation_id> conversation;
   actor acting;
   run_id run;
@@ -31,8 +31,7 @@ struct input {
   bool tokens = false; // the model's tokens go out as they come
 };
 
-// -- what is made durable ------------------------------------------------------------------------------------------
-
+// -- what is made durable -------------------------------------------------------------------------
 struct run_end {
   run_status status = run_status::completed;
   std::optional<stop_reason> reason;
@@ -54,8 +53,7 @@ struct step_commit {
   std::optional<stop_reason> last_stop_reason; // of the agent
 };
 
-// -- effects -------------------------------------------------------------------------------------------------------
-
+// -- effects --------------------------------------------------------------------------------------
 struct call_model {
   model_request request;
   project::chunk_target chunks; // where the tokens of a token stream go
@@ -88,8 +86,7 @@ struct finished {
 using effect = std::variant<call_model, run_tools, commit, emit, abandon_model, finished>;
 using effects = std::vector<effect>;
 
-// -- events --------------------------------------------------------------------------------------------------------
-
+// -- events ---------------------------------------------------------------------------------------
 struct started {};
 struct model_replied {
   model_reply reply;
@@ -115,11 +112,12 @@ struct commit_failed {
 };
 struct cancel {};
 
-using event = std::variant<started, model_replied, model_failed, tools_finished, committed, commit_failed, cancel>;
+using event =
+    std::variant<started, model_replied, model_failed, tools_finished, committed, commit_failed, cancel>;
 
 // A turn. Not thread safe; lives inside one actor.
 class machine {
- public:
+public:
   virtual ~machine() = default;
   virtual effects handle(event e) = 0;
 };

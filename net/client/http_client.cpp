@@ -2,7 +2,6 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-
 #include <curl/curl.h>
 
 #include <charconv>
@@ -13,7 +12,9 @@
 
 namespace troupe::net {
 
-void throw_exception_from_error(const client_failure& f, const boost::source_location&) { throw std::runtime_error("unchecked call: " + f.message); }
+void throw_exception_from_error(const client_failure& f, const boost::source_location&) {
+  throw std::runtime_error("unchecked call: " + f.message);
+}
 
 namespace {
 
@@ -42,12 +43,12 @@ struct watched {
   explicit watched(asio::io_context& io, curl_socket_t fd) : descriptor(io, fd) {}
   ~watched() { descriptor.release(); }
   asio::posix::stream_descriptor descriptor;
-  int wanted = 0;      // CURL_POLL_*
+  int wanted = 0; // CURL_POLL_*
   bool reading = false, writing = false;
 };
 
 class curl_client final : public http_client {
- public:
+public:
   explicit curl_client(asio::io_context& io) : io_(io), timer_(io), multi_(curl_multi_init()) {
     curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &curl_client::on_socket);
     curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -85,7 +86,7 @@ class curl_client final : public http_client {
 
   std::size_t running() const override { return transfers_.size(); }
 
- private:
+private:
   void prepare(transfer& t) {
     auto* c = t.easy.get();
     auto& r = t.request;
@@ -137,19 +138,21 @@ class curl_client final : public http_client {
     auto& t = *static_cast<transfer*>(user);
     std::string_view line(bytes, size * n);
     constexpr std::string_view name = "retry-after:";
-    bool same = line.size() > name.size() && std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
+    bool same =
+        line.size() > name.size() && std::equal(name.begin(), name.end(), line.begin(),
+                                                [](char a, char b) { return a == (b | 0x20) || a == b; });
     if (same) {
       auto value = line.substr(name.size());
       while (value.starts_with(' ')) value.remove_prefix(1);
       int seconds = 0;
-      if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} && seconds >= 0)
+      if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} &&
+          seconds >= 0)
         t.answer.retry_after = std::chrono::seconds(seconds);
     }
     return line.size();
   }
 
-  // -- curl's wishes --------------------------------------------------------------------------------------------
-
+  // -- curl's wishes ------------------------------------------------------------------------------
   static int on_timer(CURLM*, long ms, void* user) {
     auto* self = static_cast<curl_client*>(user);
     if (ms < 0) {
@@ -181,15 +184,17 @@ class curl_client final : public http_client {
       if (flag || !(w->wanted & poll)) return;
       flag = true;
       std::weak_ptr<watched> weak = w;
-      w->descriptor.async_wait(type, [this, alive = alive_, fd, weak, event, &flag, poll](const boost::system::error_code& ec) {
-        auto still = weak.lock();
-        if (!*alive || !still) return;
-        flag = false;
-        if (!(still->wanted & poll)) return;
-        act(fd, ec ? CURL_CSELECT_ERR : event);
-        // Still wanted after curl has acted: wait again.
-        if (auto it = sockets_.find(fd); *alive && it != sockets_.end() && it->second == still) watch(fd, still);
-      });
+      w->descriptor.async_wait(
+          type, [this, alive = alive_, fd, weak, event, &flag, poll](const boost::system::error_code& ec) {
+            auto still = weak.lock();
+            if (!*alive || !still) return;
+            flag = false;
+            if (!(still->wanted & poll)) return;
+            act(fd, ec ? CURL_CSELECT_ERR : event);
+            // Still wanted after curl has acted: wait again.
+            if (auto it = sockets_.find(fd); *alive && it != sockets_.end() && it->second == still)
+              watch(fd, still);
+          });
     };
     using asio::posix::stream_descriptor;
     wait(w->reading, stream_descriptor::wait_read, CURL_CSELECT_IN, CURL_POLL_IN);
@@ -233,8 +238,11 @@ class curl_client final : public http_client {
       return std::move(t.answer);
     }
     std::string message = t.problem[0] ? t.problem : curl_easy_strerror(code);
-    if (t.too_large) return client_failure{kind::too_large, "the answer is larger than " + std::to_string(t.request.max_answer) + " bytes"};
-    return client_failure{code == CURLE_OPERATION_TIMEDOUT ? kind::timeout : kind::connection, std::move(message)};
+    if (t.too_large)
+      return client_failure{kind::too_large,
+                            "the answer is larger than " + std::to_string(t.request.max_answer) + " bytes"};
+    return client_failure{code == CURLE_OPERATION_TIMEDOUT ? kind::timeout : kind::connection,
+                          std::move(message)};
   }
 
   // A transfer may end inside one of its own callbacks: it is destroyed afterwards.
@@ -261,13 +269,15 @@ std::unique_ptr<http_client> make_http_client(asio::io_context& io) {
   return std::make_unique<curl_client>(io);
 }
 
-awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client, client_request request) {
+awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client,
+                                                                      client_request request) {
   using answer = boost::system::result<client_answer, client_failure>;
   auto initiate = [&client, request = std::move(request)](auto handler) mutable {
     auto resume = std::make_shared<decltype(handler)>(std::move(handler));
     client.start(std::move(request), nullptr, [resume](answer a) { std::move (*resume)(std::move(a)); });
   };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(answer)>(std::move(initiate), asio::use_awaitable);
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(answer)>(std::move(initiate),
+                                                                                       asio::use_awaitable);
 }
 
 } // namespace troupe::net

@@ -18,14 +18,14 @@ struct client_request {
   std::vector<std::string> headers; // "Name: value"
   std::string body;
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds timeout{600'000};       // of the whole, enforced here
-  std::chrono::seconds silence_timeout{300};        // without a single byte
-  std::size_t max_answer = 64 << 20;                // bytes; more is an error
+  std::chrono::milliseconds timeout{600'000}; // of the whole, enforced here
+  std::chrono::seconds silence_timeout{300};  // without a single byte
+  std::size_t max_answer = 64 << 20;          // bytes; more is an error
 };
 
 struct client_answer {
   int status = 0;
-  std::string body;                     // of a streamed answer: only what came with an error status
+  std::string body; // of a streamed answer: only what came with an error status
   std::string content_type;
   std::optional<std::chrono::milliseconds> retry_after;
 };
@@ -37,7 +37,7 @@ struct client_failure {
 };
 
 class http_client {
- public:
+public:
   using on_done = std::function<void(boost::system::result<client_answer, client_failure>)>;
   // Pieces of a successful answer as they come.
   using on_data = std::function<void(std::string_view)>;
@@ -56,6 +56,7 @@ class http_client {
 std::unique_ptr<http_client> make_http_client(asio::io_context& io);
 
 // One call to its end, for coroutines of the I/O thread.
-awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client, client_request request);
+awaitable<boost::system::result<client_answer, client_failure>> fetch(http_client& client,
+                                                                      client_request request);
 
 } // namespace troupe::net

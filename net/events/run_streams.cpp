@@ -69,9 +69,14 @@ namespace {
 
 // One connection's view of a log.
 class log_reader final : public http::event_source {
- public:
+public:
   log_reader(run_streams& streams, std::shared_ptr<run_log> log, std::uint64_t after, bool pings)
-      : streams_(streams), log_(std::move(log)), next_(after + 1), pings_(pings), timer_(streams.io()), heard_ns_(streams.env().monotonic_ns()) {
+      : streams_(streams),
+        log_(std::move(log)),
+        next_(after + 1),
+        pings_(pings),
+        timer_(streams.io()),
+        heard_ns_(streams.env().monotonic_ns()) {
     log_->waiting.push_back(&timer_);
   }
   ~log_reader() override {
@@ -106,13 +111,15 @@ class log_reader final : public http::event_source {
     return "data: " + turn::ping(log_->run, streams_.env().now(), streams_.env(), seq) + "\n\n";
   }
 
- private:
+private:
   // Everything that is there, as one piece.
   std::string take() {
     std::string out;
     for (; next_ < log_->end(); ++next_) {
       auto& f = log_->frames[next_ - log_->first];
-      out.append(f.is_error ? "event: error\ndata: " : "data: ").append(log_->background ? numbered(f.data, next_) : f.data).append("\n\n");
+      out.append(f.is_error ? "event: error\ndata: " : "data: ")
+          .append(log_->background ? numbered(f.data, next_) : f.data)
+          .append("\n\n");
     }
     return out;
   }
@@ -136,7 +143,6 @@ class log_reader final : public http::event_source {
   std::int64_t heard_ns_;
 };
 
-
 } // namespace
 
 std::shared_ptr<http::event_source> run_streams::attach(const run_id& run, std::uint64_t after, bool pings) {
@@ -146,8 +152,9 @@ std::shared_ptr<http::event_source> run_streams::attach(const run_id& run, std::
 namespace {
 
 class streams_impl final : public actors::hosted_actor {
- public:
-  streams_impl(caf::actor_config& cfg, actors::host* h, std::shared_ptr<run_streams> streams) : hosted_actor(cfg, h), streams_(std::move(streams)) {}
+public:
+  streams_impl(caf::actor_config& cfg, actors::host* h, std::shared_ptr<run_streams> streams)
+      : hosted_actor(cfg, h), streams_(std::move(streams)) {}
   const char* name() const override { return "streams"; }
   caf::behavior make_behavior() override {
     return {
@@ -159,13 +166,14 @@ class streams_impl final : public actors::hosted_actor {
     };
   }
 
- private:
+private:
   std::shared_ptr<run_streams> streams_;
 };
 
 } // namespace
 
-actors::streams_actor spawn_streams(caf::actor_system& system, actors::host* host, std::shared_ptr<run_streams> streams) {
+actors::streams_actor spawn_streams(caf::actor_system& system, actors::host* host,
+                                    std::shared_ptr<run_streams> streams) {
   return caf::actor_cast<actors::streams_actor>(system.spawn<streams_impl>(host, std::move(streams)));
 }
 

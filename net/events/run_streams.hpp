@@ -14,20 +14,20 @@
 namespace troupe::net {
 
 struct stream_limits {
-  std::size_t max_frames = 10'000;                  // of one log; a reader that falls behind them is cut off
+  std::size_t max_frames = 10'000; // of one log; a reader that falls behind them is cut off
   std::size_t max_bytes = 16 << 20;
-  std::chrono::seconds keep_background{3 * 3600};   // after the end
-  std::chrono::seconds keep_unread{60};             // a foreground log that nobody has come for
-  std::chrono::seconds max_silence{1800};           // of a stream that only pings
+  std::chrono::seconds keep_background{3 * 3600}; // after the end
+  std::chrono::seconds keep_unread{60};           // a foreground log that nobody has come for
+  std::chrono::seconds max_silence{1800};         // of a stream that only pings
 };
 
 // One run's events. The first has number 1.
 struct run_log {
   run_id run;
   std::deque<actors::stream_frame> frames;
-  std::uint64_t first = 1;  // number of frames.front()
+  std::uint64_t first = 1; // number of frames.front()
   std::size_t bytes = 0;
-  bool open = false;        // the run is durable: readers may see it
+  bool open = false; // the run is durable: readers may see it
   bool background = false;
   bool ended = false;
   std::int64_t touched_ns = 0;
@@ -38,8 +38,9 @@ struct run_log {
 };
 
 class run_streams {
- public:
-  run_streams(asio::io_context& io, environment& env, stream_limits limits) : io_(io), env_(env), limits_(limits) {}
+public:
+  run_streams(asio::io_context& io, environment& env, stream_limits limits)
+      : io_(io), env_(env), limits_(limits) {}
 
   // The run is durable; `first` goes before everything that came early.
   void open(const run_id& run, bool background, std::optional<actors::stream_frame> first);
@@ -59,7 +60,7 @@ class run_streams {
   environment& env() noexcept { return env_; }
   const stream_limits& limits() const noexcept { return limits_; }
 
- private:
+private:
   std::shared_ptr<run_log>& log(const run_id& run);
   void trim(run_log& l);
 
@@ -70,6 +71,7 @@ class run_streams {
 };
 
 // The actor in front of it.
-actors::streams_actor spawn_streams(caf::actor_system& system, actors::host* host, std::shared_ptr<run_streams> streams);
+actors::streams_actor spawn_streams(caf::actor_system& system, actors::host* host,
+                                    std::shared_ptr<run_streams> streams);
 
 } // namespace troupe::net

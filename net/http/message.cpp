@@ -24,7 +24,12 @@ std::optional<std::string_view> request::parameter(std::string_view name) const 
 
 namespace {
 
-constexpr int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+constexpr int hex(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
 
 // %XX and, in a query, + for a space. Nothing where an escape is broken.
 std::optional<std::string> decoded(std::string_view s, bool plus) {
@@ -60,7 +65,8 @@ bool parse_target(request& r) {
     if (pair.empty()) continue;
     auto equals = pair.find('=');
     auto name = decoded(std::string_view(pair).substr(0, equals), true);
-    auto value = equals == std::string::npos ? std::optional<std::string>("") : decoded(std::string_view(pair).substr(equals + 1), true);
+    auto value = equals == std::string::npos ? std::optional<std::string>("")
+                                             : decoded(std::string_view(pair).substr(equals + 1), true);
     if (!name || !value) return false;
     r.query.emplace_back(std::move(*name), std::move(*value));
   }

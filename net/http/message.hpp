@@ -36,7 +36,7 @@ bool parse_target(request& r);
 
 // What a stream sends, piece by piece. Lives on the I/O thread.
 class event_source {
- public:
+public:
   virtual ~event_source() = default;
   // The next piece; an empty one when nothing has happened for `patience`; nothing at the end.
   virtual awaitable<std::optional<std::string>> next(std::chrono::milliseconds patience) = 0;

@@ -9,7 +9,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-
 #include <spdlog/spdlog.h>
 
 #include <set>
@@ -29,7 +28,7 @@ using boost::system::error_code;
 constexpr auto use_error = asio::as_tuple(asio::use_awaitable);
 
 class session_base {
- public:
+public:
   virtual ~session_base() = default;
   virtual void end(bool now) = 0;
 };
@@ -50,8 +49,11 @@ response plain_error(int status, const std::string& detail) {
 
 template <class Stream>
 class session final : public session_base, public std::enable_shared_from_this<session<Stream>> {
- public:
-  session(Stream stream, std::shared_ptr<shared_state> state) : stream_(std::move(stream)), state_(std::move(state)) { state_->sessions.insert(this); }
+public:
+  session(Stream stream, std::shared_ptr<shared_state> state)
+      : stream_(std::move(stream)), state_(std::move(state)) {
+    state_->sessions.insert(this);
+  }
   ~session() override { state_->sessions.erase(this); }
 
   awaitable<void> run() {
@@ -70,7 +72,7 @@ class session final : public session_base, public std::enable_shared_from_this<s
     ending_ = true;
   }
 
- private:
+private:
   plain_stream& tcp_layer() {
     if constexpr (std::is_same_v<Stream, tls_stream>)
       return stream_.next_layer();
@@ -95,20 +97,27 @@ class session final : public session_base, public std::enable_shared_from_this<s
     parser.body_limit(state_->options.max_body);
     auto ec = co_await read_head(parser);
     if (ec == bhttp::error::header_limit) co_return co_await refuse(431, "Request header too large");
-    if (ec == bhttp::error::end_of_stream || ec == asio::error::operation_aborted || is_io_error(ec)) co_return false;
+    if (ec == bhttp::error::end_of_stream || ec == asio::error::operation_aborted || is_io_error(ec))
+      co_return false;
     if (ec == bhttp::error::body_limit) co_return co_await refuse(413, too_large());
     if (ec) co_return co_await refuse(400, "There was an error parsing the request");
     if (parser.get()[bhttp::field::expect] == "100-continue" && !co_await say_continue()) co_return false;
     tcp_layer().expires_after(state_->options.body_timeout);
     auto [body_ec, n] = co_await bhttp::async_read(stream_, buffer_, parser, use_error);
     if (body_ec == bhttp::error::body_limit) co_return co_await refuse(413, too_large());
-    if (is_io_error(body_ec) || body_ec == bhttp::error::end_of_stream || body_ec == bhttp::error::partial_message) co_return false;
+    if (is_io_error(body_ec) || body_ec == bhttp::error::end_of_stream ||
+        body_ec == bhttp::error::partial_message)
+      co_return false;
     if (body_ec) co_return co_await refuse(400, "There was an error parsing the body");
     co_return co_await answer(parser.release());
   }
 
-  static bool is_io_error(error_code ec) { return ec && ec.category() != bhttp::make_error_code(bhttp::error::end_of_stream).category(); }
-  std::string too_large() const { return "Request body is larger than " + std::to_string(state_->options.max_body) + " bytes"; }
+  static bool is_io_error(error_code ec) {
+    return ec && ec.category() != bhttp::make_error_code(bhttp::error::end_of_stream).category();
+  }
+  std::string too_large() const {
+    return "Request body is larger than " + std::to_string(state_->options.max_body) + " bytes";
+  }
 
   // Waits for a request as long as connections may be idle, then for its head as long as heads may take.
   awaitable<error_code> read_head(bhttp::request_parser<bhttp::string_body>& parser) {
@@ -153,7 +162,9 @@ class session final : public session_base, public std::enable_shared_from_this<s
     request out;
     out.method = std::string(in.method_string());
     out.target = std::string(in.target());
-    for (auto& f : in) out.headers.emplace_back(text::lower(std::string_view(f.name_string().data(), f.name_string().size())), std::string(f.value()));
+    for (auto& f : in)
+      out.headers.emplace_back(text::lower(std::string_view(f.name_string().data(), f.name_string().size())),
+                               std::string(f.value()));
     out.body = std::move(in.body());
     return out;
   }
@@ -174,9 +185,8 @@ class session final : public session_base, public std::enable_shared_from_this<s
     co_return co_await write_whole(r, version, keep, head) && keep;
   }
 
-  template <class Message>
-  static void set_head(Message& m, const response& r, bool keep) {
-    m.set(bhttp::field::content_type, r.content_type);
+  template <class Message> static void set_head(Message& m, const response& r, bool keep) {
+    if (!r.content_type.empty()) m.set(bhttp::field::content_type, r.content_type);
     for (auto& [name, value] : r.headers) m.set(name, value);
     m.keep_alive(keep);
   }
@@ -235,8 +245,9 @@ class session final : public session_base, public std::enable_shared_from_this<s
 };
 
 class beast_server final : public server {
- public:
-  beast_server(asio::io_context& io, std::shared_ptr<shared_state> state, tcp::acceptor acceptor, std::optional<ssl::context> tls)
+public:
+  beast_server(asio::io_context& io, std::shared_ptr<shared_state> state, tcp::acceptor acceptor,
+               std::optional<ssl::context> tls)
       : io_(io), state_(std::move(state)), acceptor_(std::move(acceptor)), tls_(std::move(tls)) {}
 
   ~beast_server() override {
@@ -244,9 +255,7 @@ class beast_server final : public server {
     acceptor_.close(ignored);
   }
 
-  void start() {
-    asio::co_spawn(io_, accept(), asio::detached);
-  }
+  void start() { asio::co_spawn(io_, accept(), asio::detached); }
 
   std::uint16_t port() const override { return acceptor_.local_endpoint().port(); }
   std::size_t connections() const override { return state_->sessions.size(); }
@@ -259,7 +268,7 @@ class beast_server final : public server {
     for (auto* s : sessions) s->end(now);
   }
 
- private:
+private:
   awaitable<void> accept() {
     auto state = state_;
     for (;;) {
@@ -299,13 +308,17 @@ result<std::optional<ssl::context>> make_tls(const server_options& o) {
   std::optional<ssl::context> out;
   if (o.tls_certificate.empty()) return out;
   out.emplace(ssl::context::tls_server);
-  out->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
-                   ssl::context::no_tlsv1_1);
+  out->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
+                   ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
   error_code ec;
   out->use_certificate_chain_file(o.tls_certificate, ec);
-  if (ec) return fail(errc::unavailable, "the TLS certificate " + o.tls_certificate + " cannot be used: " + ec.message());
+  if (ec)
+    return fail(errc::unavailable,
+                "the TLS certificate " + o.tls_certificate + " cannot be used: " + ec.message());
   out->use_private_key_file(o.tls_key.empty() ? o.tls_certificate : o.tls_key, ssl::context::pem, ec);
-  if (ec) return fail(errc::unavailable, "the TLS key " + (o.tls_key.empty() ? o.tls_certificate : o.tls_key) + " cannot be used: " + ec.message());
+  if (ec)
+    return fail(errc::unavailable, "the TLS key " + (o.tls_key.empty() ? o.tls_certificate : o.tls_key) +
+                                       " cannot be used: " + ec.message());
   return out;
 }
 
@@ -313,8 +326,10 @@ result<tcp::acceptor> bind(asio::io_context& io, const server_options& o) {
   auto where = o.host + ":" + std::to_string(o.port);
   error_code ec;
   tcp::resolver resolver(io);
-  auto endpoints = resolver.resolve(o.host, std::to_string(o.port), tcp::resolver::passive | tcp::resolver::numeric_service, ec);
-  if (ec || endpoints.empty()) return fail(errc::unavailable, "cannot listen on " + where + ": the host is unknown");
+  auto endpoints = resolver.resolve(o.host, std::to_string(o.port),
+                                    tcp::resolver::passive | tcp::resolver::numeric_service, ec);
+  if (ec || endpoints.empty())
+    return fail(errc::unavailable, "cannot listen on " + where + ": the host is unknown");
   auto endpoint = endpoints.begin()->endpoint();
   tcp::acceptor a(io);
   a.open(endpoint.protocol(), ec);
@@ -322,8 +337,12 @@ result<tcp::acceptor> bind(asio::io_context& io, const server_options& o) {
   a.bind(endpoint, ec);
   if (!ec) a.listen(asio::socket_base::max_listen_connections, ec);
   if (ec == asio::error::address_in_use)
-    return fail(errc::unavailable, "port " + std::to_string(o.port) + " is in use: stop the other server, or choose another port with --port");
-  if (ec == asio::error::access_denied) return fail(errc::unavailable, "no permission to listen on " + where + ": choose a port above 1023 with --port");
+    return fail(errc::unavailable,
+                "port " + std::to_string(o.port) +
+                    " is in use: stop the other server, or choose another port with --port");
+  if (ec == asio::error::access_denied)
+    return fail(errc::unavailable,
+                "no permission to listen on " + where + ": choose a port above 1023 with --port");
   if (ec) return fail(errc::unavailable, "cannot listen on " + where + ": " + ec.message());
   return a;
 }

@@ -11,7 +11,6 @@ namespace troupe::net {
 
 namespace asio = boost::asio;
 
-template <class T>
-using awaitable = asio::awaitable<T>;
+template <class T> using awaitable = asio::awaitable<T>;
 
 } // namespace troupe::net

@@ -10,7 +10,7 @@
 namespace troupe::net {
 
 class front final : public actors::hosted_actor {
- public:
+public:
   front(caf::actor_config& cfg, actors::host* h) : hosted_actor(cfg, h) {}
   const char* name() const override { return "front"; }
   caf::behavior make_behavior() override {
@@ -19,15 +19,15 @@ class front final : public actors::hosted_actor {
 };
 
 // Sends a request and waits for its answer. Only from the I/O thread. No timeout: every actor answers everything.
-template <class R, class Handle, class... Ts>
-awaitable<result<R>> ask(front* f, Handle to, Ts... xs) {
+template <class R, class Handle, class... Ts> awaitable<result<R>> ask(front* f, Handle to, Ts... xs) {
   auto initiate = [f, to, ... xs = std::move(xs)](auto handler) mutable {
     auto resume = std::make_shared<decltype(handler)>(std::move(handler));
     f->request(to, caf::infinite, std::move(xs)...)
         .then([resume](R& r) { std::move (*resume)(result<R>(std::move(r))); },
               [resume](const caf::error& e) { std::move (*resume)(result<R>(actors::from_caf(e))); });
   };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(result<R>)>(std::move(initiate), asio::use_awaitable);
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(result<R>)>(
+      std::move(initiate), asio::use_awaitable);
 }
 
 } // namespace troupe::net

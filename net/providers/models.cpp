@@ -18,8 +18,11 @@ using actors::model_result;
 using actors::model_result_ptr;
 
 error connection_error(const client_failure& f) {
-  if (f.what == client_failure::kind::timeout) return llm_failure(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to OpenAI timed out: " + f.message);
-  return llm_failure(errc::llm_error, "LLMConnectionError", "INTERNAL_SERVER_ERROR: Failed to connect to OpenAI: Connection error. " + f.message);
+  if (f.what == client_failure::kind::timeout)
+    return llm_failure(errc::llm_timeout, "LLMTimeoutError",
+                       "DEADLINE_EXCEEDED: Request to OpenAI timed out: " + f.message);
+  return llm_failure(errc::llm_error, "LLMConnectionError",
+                     "INTERNAL_SERVER_ERROR: Failed to connect to OpenAI: Connection error. " + f.message);
 }
 
 bool worth_retrying(const boost::system::result<client_answer, client_failure>& a) {
@@ -46,10 +49,16 @@ struct call_state {
 };
 
 class models_impl final : public actors::hosted_actor {
- public:
-  models_impl(caf::actor_config& cfg, actors::host* h, std::shared_ptr<registry> providers, std::shared_ptr<http_client> client,
-              std::shared_ptr<run_streams> streams, environment& env, models_options options)
-      : hosted_actor(cfg, h), providers_(std::move(providers)), client_(std::move(client)), streams_(std::move(streams)), env_(env), options_(options) {}
+public:
+  models_impl(caf::actor_config& cfg, actors::host* h, std::shared_ptr<registry> providers,
+              std::shared_ptr<http_client> client, std::shared_ptr<run_streams> streams, environment& env,
+              models_options options)
+      : hosted_actor(cfg, h),
+        providers_(std::move(providers)),
+        client_(std::move(client)),
+        streams_(std::move(streams)),
+        env_(env),
+        options_(options) {}
   const char* name() const override { return "models"; }
 
   caf::behavior make_behavior() override {
@@ -59,7 +68,9 @@ class models_impl final : public actors::hosted_actor {
           actors::guarded("models.call", [&] { begin(call, actors::reply<model_result_ptr>(promise)); });
           return promise;
         },
-        [this](actors::abandon_atom, const uuid& step) { actors::guarded("models.abandon", [&] { abandon(step); }); },
+        [this](actors::abandon_atom, const uuid& step) {
+          actors::guarded("models.abandon", [&] { abandon(step); });
+        },
     };
   }
 
@@ -71,7 +82,7 @@ class models_impl final : public actors::hosted_actor {
     waiting_.clear();
   }
 
- private:
+private:
   using calls = std::unordered_map<uuid, std::shared_ptr<call_state>>;
 
   void begin(const model_call_ptr& call, actors::reply<model_result_ptr> answer) {
@@ -89,12 +100,14 @@ class models_impl final : public actors::hosted_actor {
       return attempt(c);
     }
     if (waiting_.size() >= options_.max_waiting)
-      return finish(c, llm_failure(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Too many calls of models are waiting"), false);
+      return finish(c,
+                    llm_failure(errc::llm_rate_limit, "LLMRateLimitError",
+                                "RATE_LIMIT_EXCEEDED: Too many calls of models are waiting"),
+                    false);
     waiting_.push_back(c);
   }
 
-  // -- over the network -------------------------------------------------------------------------------------------
-
+  // -- over the network ---------------------------------------------------------------------------
   client_request request_of(const call_state& c) const {
     auto& config = c.call->config;
     client_request q;
@@ -115,21 +128,27 @@ class models_impl final : public actors::hosted_actor {
     if (c->call->stream) {
       auto& config = c->call->config;
       c->splitter.emplace();
-      c->decoder.emplace(config.model_endpoint_type == "openai" && openai_chat::is_reasoning_model(config.model));
+      c->decoder.emplace(config.model_endpoint_type == "openai" &&
+                         openai_chat::is_reasoning_model(config.model));
       c->projector.emplace(c->call->chunks);
       c->broken.reset();
       data = [this, c](std::string_view bytes) { on_bytes(c, bytes); };
     }
-    c->running = client_->start(request_of(*c), std::move(data), [this, c](boost::system::result<client_answer, client_failure> a) {
-      c->running.reset();
-      actors::guarded("models.answer", [&] { on_answer(c, std::move(a)); },
-                      [&](const error& e) { finish(c, llm_failure(errc::llm_error, "LLMError", e.message), true); });
-    });
+    c->running = client_->start(
+        request_of(*c), std::move(data), [this, c](boost::system::result<client_answer, client_failure> a) {
+          c->running.reset();
+          actors::guarded(
+              "models.answer", [&] { on_answer(c, std::move(a)); },
+              [&](const error& e) { finish(c, llm_failure(errc::llm_error, "LLMError", e.message), true); });
+        });
   }
 
   void on_bytes(const std::shared_ptr<call_state>& c, std::string_view bytes) {
-    bool whole = c->splitter->feed(bytes, [&](std::string_view, std::string_view event) { on_event(*c, event); });
-    if (!whole && !c->broken) c->broken = llm_failure(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: an event of the stream is too long");
+    bool whole =
+        c->splitter->feed(bytes, [&](std::string_view, std::string_view event) { on_event(*c, event); });
+    if (!whole && !c->broken)
+      c->broken = llm_failure(errc::llm_error, "LLMServerError",
+                              "INTERNAL_SERVER_ERROR: an event of the stream is too long");
   }
 
   void on_event(call_state& c, std::string_view event) {
@@ -149,7 +168,8 @@ class models_impl final : public actors::hosted_actor {
       }
   }
 
-  void on_answer(const std::shared_ptr<call_state>& c, boost::system::result<client_answer, client_failure> a) {
+  void on_answer(const std::shared_ptr<call_state>& c,
+                 boost::system::result<client_answer, client_failure> a) {
     bool can_wait = !c->visible && !c->broken && c->attempt < options_.max_retries && worth_retrying(a);
     if (can_wait && pause_fits(*c, a)) return try_again(c, a);
     if (!a) return finish(c, c->broken ? *c->broken : connection_error(a.error()), true);
@@ -160,7 +180,8 @@ class models_impl final : public actors::hosted_actor {
     finish(c, c->decoder->finish(), true);
   }
 
-  std::chrono::milliseconds pause_before(const call_state& c, const boost::system::result<client_answer, client_failure>& a) const {
+  std::chrono::milliseconds
+  pause_before(const call_state& c, const boost::system::result<client_answer, client_failure>& a) const {
     if (a && a->retry_after) return *a->retry_after;
     auto pause = std::min(options_.first_pause * (1 << c.attempt), options_.longest_pause);
     return pause - pause * (env_.random_uuid().bytes[0] % 26) / 100;
@@ -172,7 +193,8 @@ class models_impl final : public actors::hosted_actor {
     return pause <= std::chrono::seconds(60) && used + pause.count() < c.call->timeout_ms;
   }
 
-  void try_again(const std::shared_ptr<call_state>& c, const boost::system::result<client_answer, client_failure>& a) {
+  void try_again(const std::shared_ptr<call_state>& c,
+                 const boost::system::result<client_answer, client_failure>& a) {
     auto pause = pause_before(*c, a);
     ++c->attempt;
     c->timer = std::make_unique<asio::steady_timer>(streams_->io(), pause);
@@ -181,12 +203,14 @@ class models_impl final : public actors::hosted_actor {
     });
   }
 
-  // -- built in ---------------------------------------------------------------------------------------------------
-
+  // -- built in -----------------------------------------------------------------------------------
   void rehearse(const std::shared_ptr<call_state>& c) {
     auto request = json::try_parse(c->call->body);
     auto* script = providers_->script_of(c->call->config);
-    if (!request || !script) return finish(c, llm_failure(errc::llm_error, "LLMError", "INTERNAL_SERVER_ERROR: there is no rehearsal script"), false);
+    if (!request || !script)
+      return finish(
+          c, llm_failure(errc::llm_error, "LLMError", "INTERNAL_SERVER_ERROR: there is no rehearsal script"),
+          false);
     c->projector.emplace(c->call->chunks);
     auto on_piece = [this, c](const project::delta& d) {
       if (!c->call->stream) return;
@@ -194,14 +218,15 @@ class models_impl final : public actors::hosted_actor {
       show(*c);
     };
     auto on_end = [this, c](result<model_reply> r) { finish(c, std::move(r), false); };
-    c->rehearsal = std::make_unique<rehearsal_call>(streams_->io(), script->answer(*request), c->call->body.size(), on_piece, on_end);
+    c->rehearsal = std::make_unique<rehearsal_call>(streams_->io(), script->answer(*request),
+                                                    c->call->body.size(), on_piece, on_end);
     c->rehearsal->start(c->call->stream, std::chrono::milliseconds(c->call->timeout_ms));
   }
 
-  // -- ends -------------------------------------------------------------------------------------------------------
-
+  // -- ends ---------------------------------------------------------------------------------------
   void finish(const std::shared_ptr<call_state>& c, result<model_reply> r, bool had_place) {
-    auto out = std::make_shared<model_result>(model_result{std::move(r), env_.monotonic_ns() - c->began_ns, c->visible});
+    auto out = std::make_shared<model_result>(
+        model_result{std::move(r), env_.monotonic_ns() - c->began_ns, c->visible});
     c->answer.deliver(model_result_ptr(std::move(out)));
     forget(c, had_place);
   }
@@ -246,10 +271,12 @@ class models_impl final : public actors::hosted_actor {
 
 } // namespace
 
-actors::models_actor spawn_models(caf::actor_system& system, actors::host* host, std::shared_ptr<registry> providers,
-                                  std::shared_ptr<http_client> client, std::shared_ptr<run_streams> streams, environment& env, models_options options) {
-  return caf::actor_cast<actors::models_actor>(
-      system.spawn<models_impl>(host, std::move(providers), std::move(client), std::move(streams), env, options));
+actors::models_actor spawn_models(caf::actor_system& system, actors::host* host,
+                                  std::shared_ptr<registry> providers, std::shared_ptr<http_client> client,
+                                  std::shared_ptr<run_streams> streams, environment& env,
+                                  models_options options) {
+  return caf::actor_cast<actors::models_actor>(system.spawn<models_impl>(
+      host, std::move(providers), std::move(client), std::move(streams), env, options));
 }
 
 } // namespace troupe::net

@@ -9,13 +9,15 @@
 namespace troupe::net {
 
 struct models_options {
-  int max_retries = 2;                               // of calls that failed before their first token
-  std::chrono::milliseconds first_pause{500};        // doubled each time, a quarter taken off at random
+  int max_retries = 2;                        // of calls that failed before their first token
+  std::chrono::milliseconds first_pause{500}; // doubled each time, a quarter taken off at random
   std::chrono::milliseconds longest_pause{8'000};
-  std::size_t max_waiting = 10'000;                  // calls that wait for a place at their provider
+  std::size_t max_waiting = 10'000; // calls that wait for a place at their provider
 };
 
-actors::models_actor spawn_models(caf::actor_system& system, actors::host* host, std::shared_ptr<registry> providers,
-                                  std::shared_ptr<http_client> client, std::shared_ptr<run_streams> streams, environment& env, models_options options);
+actors::models_actor spawn_models(caf::actor_system& system, actors::host* host,
+                                  std::shared_ptr<registry> providers, std::shared_ptr<http_client> client,
+                                  std::shared_ptr<run_streams> streams, environment& env,
+                                  models_options options);
 
 } // namespace troupe::net

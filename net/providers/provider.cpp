@@ -35,14 +35,17 @@ sizes sizes_of(const provider& p, std::string_view model) {
   return out;
 }
 
-bool is_openai_itself(const provider& p) { return p.type == "openai" && p.base_url.find("api.openai.com") != std::string::npos; }
+bool is_openai_itself(const provider& p) {
+  return p.type == "openai" && p.base_url.find("api.openai.com") != std::string::npos;
+}
 
 // Of OpenAI's long list only the models that chat.
 bool chats(std::string_view model) {
   bool family = false;
   for (std::string_view start : {"gpt-4", "gpt-5", "o1", "o3", "o4"}) family |= model.starts_with(start);
   if (!family) return false;
-  for (std::string_view other : {"transcribe", "search", "realtime", "tts", "audio", "computer", "o1-mini", "o1-preview", "o1-pro"})
+  for (std::string_view other :
+       {"transcribe", "search", "realtime", "tts", "audio", "computer", "o1-mini", "o1-preview", "o1-pro"})
     if (model.find(other) != std::string_view::npos) return false;
   return true;
 }
@@ -72,7 +75,8 @@ std::vector<llm_model> models_from_list(const provider& p, const json::value& an
     std::string id(json::string_or(item, "id"));
     if (id.empty() || (is_openai_itself(p) && !chats(id))) continue;
     llm_model m{p.handle_prefix + "/" + id, default_config(p, id)};
-    for (auto* key : {"max_model_len", "context_length", "context_window", "max_context_length"}) // vLLM, and others that say
+    for (auto* key : {"max_model_len", "context_length", "context_window",
+                      "max_context_length"}) // vLLM, and others that say
       if (auto n = json::int_or(item, key, 0); n > 0) m.config.context_window = n;
     out.push_back(std::move(m));
   }
@@ -100,7 +104,8 @@ ollama_model model_from_show(const provider& p, const std::string& name, const j
     auto* info = json::find(answer, "model_info");
     if (!info || !info->is_object()) return 0;
     for (auto& [key, v] : info->get_object())
-      if (std::string_view(key.data(), key.size()).ends_with(ending) && v.is_number()) return v.to_number<std::int64_t>();
+      if (std::string_view(key.data(), key.size()).ends_with(ending) && v.is_number())
+        return v.to_number<std::int64_t>();
     return 0;
   };
   if (tools) {
@@ -128,7 +133,8 @@ std::vector<embedding_model> fixed_embeddings(const provider& p) {
     c.embedding_endpoint = p.base_url;
     c.embedding_model = std::string(json::string_or(row, "model"));
     c.embedding_dim = json::int_or(row, "dim", 1536);
-    c.handle = p.name + "/" + c.embedding_model; // the provider's own name, also where its models are a proxy's
+    c.handle =
+        p.name + "/" + c.embedding_model; // the provider's own name, also where its models are a proxy's
     out.push_back({*c.handle, std::move(c)});
   }
   return out;
@@ -177,7 +183,7 @@ void write_embedding_model(std::string& out, const provider& p, const embedding_
       .add("name", c.embedding_model)
       .add("display_name", c.embedding_model)
       .add("provider_type", c.embedding_endpoint_type)
-      .add("provider_name", p.name == "letta" ? std::string("letta") : p.name)
+      .add("provider_name", p.name == "letta" ? c.embedding_endpoint_type : p.name) // as clients know it
       .add("model_type", "embedding")
       .add("embedding_endpoint_type", c.embedding_endpoint_type)
       .add("embedding_endpoint", c.embedding_endpoint)
@@ -191,8 +197,9 @@ void write_embedding_model(std::string& out, const provider& p, const embedding_
 }
 
 std::string vendor_type(std::string_view prefix) {
-  for (std::string_view known : {"anthropic", "openai", "google_ai", "google_vertex", "azure", "groq", "together", "bedrock", "deepseek", "xai", "zai",
-                                 "openrouter", "minimax", "baseten", "mistral", "cerebras", "fireworks"})
+  for (std::string_view known :
+       {"anthropic", "openai", "google_ai", "google_vertex", "azure", "groq", "together", "bedrock",
+        "deepseek", "xai", "zai", "openrouter", "minimax", "baseten", "mistral", "cerebras", "fireworks"})
     if (prefix == known) return std::string(known);
   return "openai";
 }

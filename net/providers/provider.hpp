@@ -17,8 +17,8 @@ struct provider {
   std::string handle_prefix; // before the slash of its handles
   std::string type;          // provider_type, and the endpoint type of its configurations
   provider_kind kind = provider_kind::openai_compatible;
-  std::string base_url;      // without a slash at the end
-  std::string api_key;       // empty: none is sent
+  std::string base_url; // without a slash at the end
+  std::string api_key;  // empty: none is sent
   std::size_t max_in_flight = 1024;
   bool lists_embeddings = false;
 };
@@ -33,8 +33,7 @@ struct embedding_model {
   embedding_config config;
 };
 
-// -- pure parts ---------------------------------------------------------------------------------------------------
-
+// -- pure parts -----------------------------------------------------------------------------------
 // The models of an answer to GET /models. A proxy's list is taken whole; of OpenAI's own only what chats.
 std::vector<llm_model> models_from_list(const provider& p, const json::value& answer);
 // Names in an answer to Ollama's /api/tags.

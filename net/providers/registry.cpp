@@ -12,14 +12,17 @@ namespace troupe::net {
 namespace {
 
 constexpr std::string_view vendor_free_model = "letta-free";
-constexpr std::chrono::milliseconds fresh_enough{5'000};     // before a handle that nobody has is asked for again
-constexpr std::chrono::milliseconds list_age{60'000};        // of a list that clients see
+constexpr std::chrono::milliseconds fresh_enough{5'000}; // before a handle that nobody has is asked for again
+constexpr std::chrono::milliseconds list_age{60'000};    // of a list that clients see
 
-error unknown_handle(const std::string& handle) { return fail(errc::not_found, "NOT_FOUND: Handle " + handle + " not found, must be one of []"); }
+error unknown_handle(const std::string& handle) {
+  return fail(errc::not_found, "NOT_FOUND: Handle " + handle + " not found, must be one of []");
+}
 
 } // namespace
 
-registry::registry(asio::io_context& io, http_client& client, environment& env, std::vector<provider> providers,
+registry::registry(asio::io_context& io, http_client& client, environment& env,
+                   std::vector<provider> providers,
                    std::vector<std::shared_ptr<const rehearsal::script>> scripts, registry_options options)
     : io_(io), client_(client), env_(env), options_(options), scripts_(std::move(scripts)) {
   add_built_in();
@@ -35,7 +38,8 @@ registry::registry(asio::io_context& io, http_client& client, environment& env, 
 // there may name. Its service is not ours to call; the default script answers for it.
 void registry::add_built_in() {
   auto vendor = std::make_unique<offer>();
-  vendor->from = {"letta", "letta", "openai", provider_kind::rehearsal, "https://inference.letta.com/v1/", {}, 1024, false};
+  vendor->from = {"letta", "letta", "openai", provider_kind::rehearsal, "https://inference.letta.com/v1/",
+                  {},      1024,    false};
   llm_model free{"letta/letta-free", default_config(vendor->from, std::string(vendor_free_model))};
   free.config.context_window = 30'000;
   free.config.max_tokens = 4096;
@@ -50,7 +54,8 @@ void registry::add_built_in() {
   offers_.push_back(std::move(vendor));
 
   auto own = std::make_unique<offer>();
-  own->from = {"rehearsal", "rehearsal", "openai", provider_kind::rehearsal, "rehearsal://built-in", {}, 100'000, false};
+  own->from = {"rehearsal", "rehearsal", "openai", provider_kind::rehearsal, "rehearsal://built-in",
+               {},          100'000,     false};
   for (auto& s : scripts_) {
     llm_model m{"rehearsal/" + s->name(), default_config(own->from, s->name())};
     m.config.context_window = s->context_window();
@@ -60,8 +65,7 @@ void registry::add_built_in() {
   offers_.push_back(std::move(own));
 }
 
-// -- asking providers ----------------------------------------------------------------------------------------------
-
+// -- asking providers -----------------------------------------------------------------------------
 awaitable<std::optional<json::value>> registry::get(const provider& p, std::string url, std::string body) {
   client_request q;
   q.method = body.empty() ? "GET" : "POST";
@@ -140,8 +144,7 @@ awaitable<void> registry::refresh_all() {
   for (auto& o : offers_) co_await refresh(*o, std::chrono::milliseconds(0));
 }
 
-// -- looking up ----------------------------------------------------------------------------------------------------
-
+// -- looking up -----------------------------------------------------------------------------------
 const llm_model* registry::find(std::string_view handle) const {
   for (auto& o : offers_)
     for (auto& m : o->llms)
@@ -192,8 +195,10 @@ awaitable<result<embedding_config>> registry::resolve_embedding(std::string hand
 
 // A toy has no place in the list of a server with real models; its handles work all the same.
 bool registry::lists(const offer& o) const {
-  if (o.from.kind != provider_kind::rehearsal || o.from.name == "letta" || options_.always_list_rehearsal) return true;
-  return std::all_of(offers_.begin(), offers_.end(), [](auto& x) { return x->from.kind == provider_kind::rehearsal; });
+  if (o.from.kind != provider_kind::rehearsal || o.from.name == "letta" || options_.always_list_rehearsal)
+    return true;
+  return std::all_of(offers_.begin(), offers_.end(),
+                     [](auto& x) { return x->from.kind == provider_kind::rehearsal; });
 }
 
 awaitable<std::string> registry::list_models(filter f) {
@@ -201,9 +206,12 @@ awaitable<std::string> registry::list_models(filter f) {
   for (std::size_t i = 0; i < offers_.size(); ++i) {
     auto& o = *offers_[i];
     if (!lists(o)) continue;
-    bool category = f.categories.empty() || std::find(f.categories.begin(), f.categories.end(), provider_category::base) != f.categories.end();
+    bool category = f.categories.empty() || std::find(f.categories.begin(), f.categories.end(),
+                                                      provider_category::base) != f.categories.end();
     auto own_type = o.from.kind == provider_kind::rehearsal ? o.from.name : o.from.type;
-    if (!category || (f.provider_name && o.from.name != *f.provider_name) || (f.provider_type && own_type != *f.provider_type)) continue;
+    if (!category || (f.provider_name && o.from.name != *f.provider_name) ||
+        (f.provider_type && own_type != *f.provider_type))
+      continue;
     co_await refresh(o, list_age);
     for (auto& m : o.llms) {
       if (out.size() > 1) out.push_back(',');
@@ -247,7 +255,9 @@ const provider* registry::provider_of(const llm_config& c) const {
   const provider* gateway = nullptr;
   for (auto& o : offers_) {
     if (o->from.kind == provider_kind::gateway) gateway = &o->from;
-    if (!prefix.empty() && o->from.handle_prefix == prefix && (!c.provider_name || *c.provider_name == o->from.name)) return &o->from;
+    if (!prefix.empty() && o->from.handle_prefix == prefix &&
+        (!c.provider_name || *c.provider_name == o->from.name))
+      return &o->from;
   }
   if (gateway && c.model_endpoint == gateway->base_url) return gateway;
   return nullptr;

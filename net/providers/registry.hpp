@@ -18,7 +18,7 @@ struct registry_options {
 };
 
 class registry {
- public:
+public:
   registry(asio::io_context& io, http_client& client, environment& env, std::vector<provider> providers,
            std::vector<std::shared_ptr<const rehearsal::script>> scripts, registry_options options);
 
@@ -45,7 +45,7 @@ class registry {
   // The script of a built-in model.
   const rehearsal::script* script_of(const llm_config& c) const;
 
- private:
+private:
   struct offer {
     provider from;
     std::vector<llm_model> llms;

@@ -24,8 +24,15 @@ std::vector<std::string> words_of(const std::string& text) {
 
 } // namespace
 
-rehearsal_call::rehearsal_call(asio::io_context& io, rehearsal::performance p, std::size_t request_bytes, on_piece piece, on_end end)
-    : io_(io), p_(std::move(p)), request_bytes_(request_bytes), piece_(std::move(piece)), end_(std::move(end)), timer_(io), deadline_(io) {}
+rehearsal_call::rehearsal_call(asio::io_context& io, rehearsal::performance p, std::size_t request_bytes,
+                               on_piece piece, on_end end)
+    : io_(io),
+      p_(std::move(p)),
+      request_bytes_(request_bytes),
+      piece_(std::move(piece)),
+      end_(std::move(end)),
+      timer_(io),
+      deadline_(io) {}
 
 rehearsal_call::~rehearsal_call() { *alive_ = false; }
 
@@ -33,7 +40,9 @@ void rehearsal_call::start(bool stream, std::chrono::milliseconds timeout) {
   stream_ = stream;
   deadline_.expires_after(timeout);
   deadline_.async_wait([this, alive = alive_](const boost::system::error_code& ec) {
-    if (!ec && *alive) finish(llm_failure(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to the rehearsal model timed out"));
+    if (!ec && *alive)
+      finish(llm_failure(errc::llm_timeout, "LLMTimeoutError",
+                         "DEADLINE_EXCEEDED: Request to the rehearsal model timed out"));
   });
   asio::post(io_, [this, alive = alive_] {
     if (*alive) next();
@@ -76,9 +85,8 @@ void rehearsal_call::next() {
 
 void rehearsal_call::say(const rehearsal::action& a) {
   if (a.what == kind::call) {
-    auto id = "call_" + std::to_string(calls_++);
-    piece_({project::delta::kind::tool_call, {}, id, a.call_name, {}, {}});
-    piece_({project::delta::kind::tool_call, a.arguments, id, {}, {}, {}});
+    piece_({project::delta::kind::tool_call, {}, a.call_id, a.call_name, {}, {}});
+    piece_({project::delta::kind::tool_call, a.arguments, a.call_id, {}, {}, {}});
     return;
   }
   words_ = words_of(a.text);
@@ -93,7 +101,7 @@ model_reply rehearsal_call::reply() {
     said += a.text.size() + a.arguments.size();
     if (a.what == kind::text) r.content.emplace_back(text_content{a.text, std::nullopt});
     if (a.what == kind::reasoning) r.content.emplace_back(reasoning_content{true, a.text, std::nullopt});
-    if (a.what == kind::call) r.calls.push_back({"call_" + std::to_string(r.calls.size()), a.call_name, a.arguments});
+    if (a.what == kind::call) r.calls.push_back({a.call_id, a.call_name, a.arguments});
   }
   r.finish_reason = p_.finish_reason ? *p_.finish_reason : r.calls.empty() ? "stop" : "tool_calls";
   r.usage.prompt = static_cast<std::int64_t>((request_bytes_ + 3) / 4);

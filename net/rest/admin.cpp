@@ -46,14 +46,17 @@ struct list_query {
 };
 BOOST_DESCRIBE_STRUCT(list_query, (), (after, limit))
 
-error no_organization(const org_id& id) { return fail(errc::not_found, "Organization with id " + id.str() + " not found"); }
+error no_organization(const org_id& id) {
+  return fail(errc::not_found, "Organization with id " + id.str() + " not found");
+}
 error no_user(const user_id& id) { return fail(errc::not_found, "User with id " + id.str() + " not found"); }
 
 awaitable<outcome> create_org(call& c) {
   auto body = body_of<org_body>(c);
   if (!body) co_return body.error();
   auto* env = c.s.env;
-  organization o{env->make_id<org_id>(), body->name.value_or("organization-" + env->random_uuid().str().substr(0, 8)), env->now(),
+  organization o{env->make_id<org_id>(),
+                 body->name.value_or("organization-" + env->random_uuid().str().substr(0, 8)), env->now(),
                  body->privileged_tools.value_or(false)};
   auto store = [o, env](storage::transaction& t) -> result<std::string> {
     storage::put_organization(t, o);
@@ -85,7 +88,8 @@ awaitable<outcome> delete_org(call& c) {
   auto store = [id = q->org_id](storage::transaction& t) -> result<std::string> {
     auto o = storage::find_organization(t, id);
     if (!o) return no_organization(id);
-    if (id == default_org_id()) return fail(errc::conflict, "CONFLICT: the default organization cannot be deleted");
+    if (id == default_org_id())
+      return fail(errc::conflict, "CONFLICT: the default organization cannot be deleted");
     storage::erase_organization(t, id);
     return json::to_text(*o);
   };
@@ -96,7 +100,8 @@ awaitable<outcome> list_orgs(call& c) {
   auto q = query_of<list_query>(c);
   if (!q) co_return q.error();
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
-    return json::to_text(storage::list_organizations(r, items(q->limit), org_id::parse(q->after.value_or(""))));
+    return json::to_text(
+        storage::list_organizations(r, items(q->limit), org_id::parse(q->after.value_or(""))));
   });
 }
 
@@ -119,7 +124,8 @@ awaitable<outcome> change_user(call& c) {
   auto store = [change = *body, env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto u = storage::find_user(t, change.id);
     if (!u) return no_user(change.id);
-    if (change.organization_id && !storage::find_organization(t, *change.organization_id)) return no_organization(*change.organization_id);
+    if (change.organization_id && !storage::find_organization(t, *change.organization_id))
+      return no_organization(*change.organization_id);
     if (change.name) u->name = *change.name;
     if (change.organization_id) u->organization_id = *change.organization_id;
     u->updated_at = env->now();

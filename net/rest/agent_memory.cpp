@@ -41,12 +41,14 @@ awaitable<outcome> list(call& c) {
 }
 
 // The block of a label. Errors: not_found for the agent, and for the label.
-result<block> block_of(const storage::reader& r, const agent_id& id, std::string_view label, const actor& by) {
+result<block> block_of(const storage::reader& r, const agent_id& id, std::string_view label,
+                       const actor& by) {
   auto a = storage::find_agent(r, id, by.org);
   if (!a) return storage::not_found_for("Agent", id.str(), by);
   for (auto& b : storage::blocks_of(r, *a))
     if (b.label == label) return b;
-  return fail(errc::not_found, "No block with label '" + std::string(label) + "' found for agent '" + id.str() + "'");
+  return fail(errc::not_found,
+              "No block with label '" + std::string(label) + "' found for agent '" + id.str() + "'");
 }
 
 std::string api_text(const block& b) {
@@ -70,10 +72,11 @@ awaitable<outcome> modify(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<update_block>(c);
   if (!body) co_return body.error();
-  auto store = [id = *id, label = std::string(c.path_value("block_label")), change = *body, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, label = std::string(c.path_value("block_label")), change = *body, by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto b = block_of(t, id, label, by);
     if (!b) return b.error();
-    auto changed = storage::change_block(t, *b, change, by, *env);
+    auto changed = storage::change_block(t, *b, change, *env);
     if (!changed) return changed.error();
     return api_text(*changed);
   };
@@ -106,7 +109,8 @@ awaitable<outcome> detach(call& c) {
     if (!a) return storage::not_found_for("Agent", id.str(), by);
     auto before = *a;
     if (std::erase(a->block_ids, wanted) == 0)
-      return fail(errc::not_found, "No block with id '" + wanted.str() + "' found for agent '" + id.str() + "' with actor id: '" + by.user.str() + "'");
+      return fail(errc::not_found, "No block with id '" + wanted.str() + "' found for agent '" + id.str() +
+                                       "' with actor id: '" + by.user.str() + "'");
     storage::put_agent(t, *a, &before);
     return storage::agent_state(t, *a, agent_relations::all());
   };

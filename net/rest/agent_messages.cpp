@@ -20,8 +20,10 @@ std::optional<error> check_options(const send_request& q) {
   else if (q.background)
     wrong = "background can only be true";
   if (wrong.empty()) return std::nullopt;
-  return fail(errc::unprocessable, "Streaming options set without streaming enabled. " + wrong +
-                                       " when streaming=true. Either set streaming=true or use default values for streaming options.");
+  return fail(
+      errc::unprocessable,
+      "Streaming options set without streaming enabled. " + wrong +
+          " when streaming=true. Either set streaming=true or use default values for streaming options.");
 }
 
 awaitable<outcome> create(call& c) {
@@ -30,11 +32,14 @@ awaitable<outcome> create(call& c) {
   auto body = body_of<send_request>(c);
   if (!body) co_return body.error();
   bool streaming = body->streaming.value_or(false);
-  if (streaming && !c.new_sdk) co_return fail(errc::unprocessable, "streaming=true is only supported for SDK v1.0+ clients.");
+  if (streaming && !c.new_sdk)
+    co_return fail(errc::unprocessable, "streaming=true is only supported for SDK v1.0+ clients.");
   if (body->messages.empty()) co_return no_messages();
   if (!streaming)
     if (auto wrong = check_options(*body)) co_return *wrong;
-  auto how = !streaming ? turn::mode::blocking : body->background ? turn::mode::background : turn::mode::stream;
+  auto how = !streaming         ? turn::mode::blocking
+             : body->background ? turn::mode::background
+                                : turn::mode::stream;
   destination to{*id, std::nullopt, "send_message", std::nullopt};
   co_return co_await send(c, std::move(to), std::move(*body), how);
 }
@@ -69,8 +74,8 @@ struct list_parameters {
   std::optional<std::vector<message_type>> include_return_message_types;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (),
-                      (group_id, conversation_id, use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg, include_err,
-                       include_return_message_types))
+                      (group_id, conversation_id, use_assistant_message, assistant_message_tool_name,
+                       assistant_message_tool_kwarg, include_err, include_return_message_types))
 
 // A window of the history, oldest first whatever the order: the order says which end the window is taken from.
 awaitable<outcome> list(call& c) {
@@ -80,7 +85,8 @@ awaitable<outcome> list(call& c) {
   if (!page) co_return page.error();
   auto p = query_of<list_parameters>(c);
   if (!p) co_return p.error();
-  auto list = [id = *id, page = *page, p = *p, org = c.by.org](const storage::reader& r) -> result<std::string> {
+  auto list = [id = *id, page = *page, p = *p,
+               org = c.by.org](const storage::reader& r) -> result<std::string> {
     auto a = storage::find_agent(r, id, org);
     if (!a) return fail(errc::not_found, "Agent not found");
     storage::history_query q;
@@ -94,13 +100,15 @@ awaitable<outcome> list(call& c) {
     q.after = *after;
     q.group = p.group_id;
     q.default_thread = p.conversation_id == "default";
-    if (p.conversation_id && !q.default_thread) q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
+    if (p.conversation_id && !q.default_thread)
+      q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
     project::options o;
     o.use_assistant_message = p.use_assistant_message;
     o.assistant_message_tool_name = p.assistant_message_tool_name;
     o.assistant_message_tool_kwarg = p.assistant_message_tool_kwarg;
     o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
-    return project::to_array(project::project_list(storage::history(r, id, q), o), p.include_return_message_types);
+    return project::to_array(project::project_list(storage::history(r, id, q), o),
+                             p.include_return_message_types);
   };
   co_return co_await read_on_worker(c, std::move(list));
 }
@@ -111,7 +119,8 @@ awaitable<outcome> modify(call& c) {
   auto message = path_id<message_id>(c, "message_id");
   if (!message) co_return message.error();
   co_return fail(errc::method_not_allowed,
-                 "Message editing is no longer supported. Messages are immutable as they may be shared across multiple conversations via forking.");
+                 "Message editing is no longer supported. Messages are immutable as they may be shared "
+                 "across multiple conversations via forking.");
 }
 
 } // namespace

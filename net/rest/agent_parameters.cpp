@@ -34,7 +34,8 @@ bool read(json::reader& r, const json::value& v, include_word& out) {
     if (!k.word.empty()) words.push_back(k.word);
   if (std::find(words.begin(), words.end(), out.value) != words.end()) return true;
   auto expected = json::alternatives(words);
-  return r.fail("literal_error", "Input should be " + expected, v, "{'expected': " + json::python_repr(std::string_view{expected}) + "}");
+  return r.fail("literal_error", "Input should be " + expected, v,
+                "{'expected': " + json::python_repr(std::string_view{expected}) + "}");
 }
 
 agent_relations relations(const call& c, const include_parameters& p) {
@@ -63,7 +64,8 @@ storage::agent_query agent_query_of(const agent_filter_parameters& p) {
   return q;
 }
 
-std::string agent_states(const storage::reader& r, const std::vector<agent>& agents, const agent_relations& include) {
+std::string agent_states(const storage::reader& r, const std::vector<agent>& agents,
+                         const agent_relations& include) {
   std::string out = "[";
   for (auto& a : agents) {
     if (out.size() > 1) out.push_back(',');
@@ -72,6 +74,8 @@ std::string agent_states(const storage::reader& r, const std::vector<agent>& age
   return out + "]";
 }
 
-error no_agent(const agent_id& id) { return fail(errc::not_found, "Agent with ID " + id.str() + " not found"); }
+error no_agent(const agent_id& id) {
+  return fail(errc::not_found, "Agent with ID " + id.str() + " not found");
+}
 
 } // namespace troupe::net::rest

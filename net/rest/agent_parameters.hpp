@@ -22,19 +22,22 @@ BOOST_DESCRIBE_STRUCT(include_parameters, (), (include_relationships, include))
 agent_relations relations(const call& c, const include_parameters& p);
 
 struct agent_filter_parameters {
-  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id, created_by_id;
+  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id,
+      created_by_id;
   std::vector<std::string> tags, identifier_keys;
   bool match_all_tags = false;
   std::optional<stop_reason> last_stop_reason;
   bool show_hidden_agents = false;
 };
 BOOST_DESCRIBE_STRUCT(agent_filter_parameters, (),
-                      (name, query_text, project_id, template_id, base_template_id, identity_id, created_by_id, tags, identifier_keys,
-                       match_all_tags, last_stop_reason, show_hidden_agents))
+                      (name, query_text, project_id, template_id, base_template_id, identity_id,
+                       created_by_id, tags, identifier_keys, match_all_tags, last_stop_reason,
+                       show_hidden_agents))
 storage::agent_query agent_query_of(const agent_filter_parameters& p);
 
 // An array of AgentStates.
-std::string agent_states(const storage::reader& r, const std::vector<agent>& agents, const agent_relations& include);
+std::string agent_states(const storage::reader& r, const std::vector<agent>& agents,
+                         const agent_relations& include);
 
 // "Agent with ID X not found"
 error no_agent(const agent_id& id);

@@ -12,8 +12,7 @@ namespace troupe::net::rest {
 
 namespace {
 
-// -- recompile -----------------------------------------------------------------------------------------------------
-
+// -- recompile ------------------------------------------------------------------------------------
 struct recompile_parameters {
   bool update_timestamp = false;
   bool dry_run = false;
@@ -41,9 +40,9 @@ awaitable<outcome> recompile(call& c) {
   co_return co_await write(c, "agent.recompile", std::move(store));
 }
 
-// -- the context overview ------------------------------------------------------------------------------------------
-
-void add_section(json::object_writer& w, const std::string& name, const std::optional<std::string_view>& text) {
+// -- the context overview -------------------------------------------------------------------------
+void add_section(json::object_writer& w, const std::string& name,
+                 const std::optional<std::string_view>& text) {
   w.add("num_tokens_" + name, text ? prompt::estimate_tokens(*text) : 0);
   if (text)
     w.add(name, *text);
@@ -51,7 +50,9 @@ void add_section(json::object_writer& w, const std::string& name, const std::opt
     w.null(name);
 }
 
-std::int64_t tokens_of(const std::optional<std::string_view>& text) { return text ? prompt::estimate_tokens(*text) : 0; }
+std::int64_t tokens_of(const std::optional<std::string_view>& text) {
+  return text ? prompt::estimate_tokens(*text) : 0;
+}
 
 // The messages and the tools as they would go to a provider.
 struct wire_sizes {
@@ -59,14 +60,16 @@ struct wire_sizes {
   std::string tool_definitions = "[]";
 };
 
-wire_sizes measure(const agent& a, const std::vector<storage::stored_message>& messages, const std::vector<tool>& tools) {
+wire_sizes measure(const agent& a, const std::vector<storage::stored_message>& messages,
+                   const std::vector<tool>& tools) {
   model_request q;
   q.config = a.llm;
   q.messages = messages;
   for (auto& t : tools) {
     auto schema = t.json_schema.value_or(json::object{});
     auto* parameters = json::find(schema, "parameters");
-    q.tools.push_back({t.name, std::string(json::string_or(schema, "description")), parameters && parameters->is_object() ? parameters->get_object() : json::object{}});
+    q.tools.push_back({t.name, std::string(json::string_or(schema, "description")),
+                       parameters && parameters->is_object() ? parameters->get_object() : json::object{}});
   }
   auto body = *json::try_parse(openai_chat::request_body(q));
   wire_sizes out;
@@ -93,7 +96,8 @@ std::optional<std::string> summary_of(const std::vector<storage::stored_message>
   return std::nullopt;
 }
 
-std::string overview(const storage::reader& r, const agent& a, const storage::context_key& context, timestamp now) {
+std::string overview(const storage::reader& r, const agent& a, const storage::context_key& context,
+                     timestamp now) {
   auto prompt = storage::compile_prompt(r, context, storage::prompt_time{now});
   auto messages = storage::context_messages(r, context);
   auto text = prompt ? prompt->text : std::string{};
@@ -101,30 +105,36 @@ std::string overview(const storage::reader& r, const agent& a, const storage::co
   auto sizes = measure(a, messages, storage::tools_of(r, a));
   auto summary = summary_of(messages);
   auto summary_tokens = summary ? prompt::estimate_tokens(*summary) : 0;
-  auto current = prompt::estimate_tokens(parts.system_prompt) + tokens_of(parts.core_memory) + tokens_of(parts.tool_usage_rules) +
-                 tokens_of(parts.directories) + prompt::estimate_tokens(parts.metadata) + summary_tokens + sizes.tools + sizes.messages;
+  auto current = prompt::estimate_tokens(parts.system_prompt) + tokens_of(parts.core_memory) +
+                 tokens_of(parts.tool_usage_rules) + tokens_of(parts.directories) +
+                 prompt::estimate_tokens(parts.metadata) + summary_tokens + sizes.tools + sizes.messages;
   auto total = storage::activity_of(r, a.id).message_count;
-  std::string out;
-  json::object_writer w(out);
-  w.add("context_window_size_max", a.llm.context_window).add("context_window_size_current", current).add("num_messages", messages.size());
-  w.add("num_archival_memory", 0).add("num_recall_memory", total);
-  w.add("num_tokens_external_memory_summary", prompt::estimate_tokens(parts.metadata)).add("external_memory_summary", parts.metadata);
-  w.add("num_tokens_system", prompt::estimate_tokens(parts.system_prompt)).add("system_prompt", parts.system_prompt);
-  w.add("num_tokens_core_memory", tokens_of(parts.core_memory)).add("core_memory", parts.core_memory.value_or(""));
-  w.add("num_tokens_memory_filesystem", 0).null("memory_filesystem");
-  add_section(w, "tool_usage_rules", parts.tool_usage_rules);
-  add_section(w, "directories", parts.directories);
-  w.add("num_tokens_summary_memory", summary_tokens).add("summary_memory", summary);
-  w.add("num_tokens_functions_definitions", sizes.tools).raw("functions_definitions", sizes.tool_definitions);
-  w.add("num_tokens_messages", sizes.messages);
-  auto& list = w.key("messages");
-  list.push_back('[');
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (i) list.push_back(',');
-    json::write(list, *messages[i]);
-  }
-  list.push_back(']');
-  return out;
+  return json::object_text([&](json::object_writer& w) {
+    w.add("context_window_size_max", a.llm.context_window)
+        .add("context_window_size_current", current)
+        .add("num_messages", messages.size());
+    w.add("num_archival_memory", 0).add("num_recall_memory", total);
+    w.add("num_tokens_external_memory_summary", prompt::estimate_tokens(parts.metadata))
+        .add("external_memory_summary", parts.metadata);
+    w.add("num_tokens_system", prompt::estimate_tokens(parts.system_prompt))
+        .add("system_prompt", parts.system_prompt);
+    w.add("num_tokens_core_memory", tokens_of(parts.core_memory))
+        .add("core_memory", parts.core_memory.value_or(""));
+    w.add("num_tokens_memory_filesystem", 0).null("memory_filesystem");
+    add_section(w, "tool_usage_rules", parts.tool_usage_rules);
+    add_section(w, "directories", parts.directories);
+    w.add("num_tokens_summary_memory", summary_tokens).add("summary_memory", summary);
+    w.add("num_tokens_functions_definitions", sizes.tools)
+        .raw("functions_definitions", sizes.tool_definitions);
+    w.add("num_tokens_messages", sizes.messages);
+    auto& list = w.key("messages");
+    list.push_back('[');
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      if (i) list.push_back(',');
+      json::write(list, *messages[i]);
+    }
+    list.push_back(']');
+  });
 }
 
 struct context_parameters {
@@ -137,7 +147,8 @@ awaitable<outcome> context(call& c) {
   if (!id) co_return id.error();
   auto p = query_of<context_parameters>(c);
   if (!p) co_return p.error();
-  auto look = [id = *id, org = c.by.org, named = p->conversation_id, now = c.s.env->now()](const storage::reader& r) -> result<std::string> {
+  auto look = [id = *id, org = c.by.org, named = p->conversation_id,
+               now = c.s.env->now()](const storage::reader& r) -> result<std::string> {
     auto a = storage::find_agent(r, id, org);
     if (!a) return no_agent(id);
     storage::context_key context{id, std::nullopt};
@@ -151,15 +162,15 @@ awaitable<outcome> context(call& c) {
   co_return co_await read_on_worker(c, std::move(look));
 }
 
-// -- reset ---------------------------------------------------------------------------------------------------------
-
+// -- reset ----------------------------------------------------------------------------------------
 struct reset_body {
   bool add_default_initial_messages = false;
 };
 BOOST_DESCRIBE_STRUCT(reset_body, (), (add_default_initial_messages))
 
 // The context goes down to its system message, made anew; what was said stays in the history.
-result<std::string> reset_context(storage::transaction& t, const agent_id& id, bool initial, const actor& by, environment& env) {
+result<std::string> reset_context(storage::transaction& t, const agent_id& id, bool initial, const actor& by,
+                                  environment& env) {
   auto a = storage::find_agent(t, id, by.org);
   if (!a) return storage::not_found_for("Agent", id.str(), by);
   storage::context_key context{id, std::nullopt};
@@ -167,7 +178,8 @@ result<std::string> reset_context(storage::transaction& t, const agent_id& id, b
   storage::rebuild_system_message(t, id, storage::prompt_time{env.now()});
   if (initial) {
     std::vector<storage::stored_message> messages;
-    for (auto& m : agents::initial_messages(*a, std::nullopt, by, env)) messages.push_back(std::make_shared<const message>(std::move(m)));
+    for (auto& m : agents::initial_messages(*a, std::nullopt, by, env))
+      messages.push_back(std::make_shared<const message>(std::move(m)));
     storage::append_messages(t, messages, &context);
     auto activity = storage::activity_of(t, id);
     activity.message_count += static_cast<std::int64_t>(messages.size());
@@ -181,9 +193,8 @@ awaitable<outcome> reset(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<reset_body>(c);
   if (!body) co_return body.error();
-  auto store = [id = *id, initial = body->add_default_initial_messages, by = c.by, env = c.s.env](storage::transaction& t) {
-    return reset_context(t, id, initial, by, *env);
-  };
+  auto store = [id = *id, initial = body->add_default_initial_messages, by = c.by,
+                env = c.s.env](storage::transaction& t) { return reset_context(t, id, initial, by, *env); };
   co_return co_await write_between_turns(c, id->value, "agent.reset", std::move(store));
 }
 

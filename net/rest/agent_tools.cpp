@@ -45,11 +45,14 @@ awaitable<outcome> attach(call& c) {
   if (!id) co_return id.error();
   auto wanted = path_id<tool_id>(c, "tool_id");
   if (!wanted) co_return wanted.error();
-  auto store = [id = *id, wanted = *wanted, by = c.by, sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, wanted = *wanted, by = c.by,
+                sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return agent_not_found();
     auto row = storage::find_tool(t, wanted, by.org);
-    if (!row) return fail(errc::not_found, "Tool with id=" + wanted.str() + " not found in organization=" + by.org.str());
+    if (!row)
+      return fail(errc::not_found,
+                  "Tool with id=" + wanted.str() + " not found in organization=" + by.org.str());
     auto before = *a;
     if (std::find(a->tool_ids.begin(), a->tool_ids.end(), wanted) == a->tool_ids.end()) {
       a->tool_ids.push_back(wanted);
@@ -66,7 +69,8 @@ awaitable<outcome> detach(call& c) {
   if (!id) co_return id.error();
   auto wanted = path_id<tool_id>(c, "tool_id");
   if (!wanted) co_return wanted.error();
-  auto store = [id = *id, wanted = *wanted, by = c.by, sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, wanted = *wanted, by = c.by,
+                sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return agent_not_found();
     auto before = *a;
@@ -90,8 +94,11 @@ awaitable<outcome> approval(call& c) {
   auto query = query_of<approval_parameters>(c);
   if (!query) co_return query.error();
   auto wanted = body->requires_approval ? body->requires_approval : query->requires_approval;
-  if (!wanted) co_return fail(errc::unprocessable, "requires_approval must be provided either in request body or as query parameter");
-  auto store = [id = *id, wanted = *wanted, name = std::string(c.path_value("tool_name")), by = c.by, sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
+  if (!wanted)
+    co_return fail(errc::unprocessable,
+                   "requires_approval must be provided either in request body or as query parameter");
+  auto store = [id = *id, wanted = *wanted, name = std::string(c.path_value("tool_name")), by = c.by,
+                sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);
     auto before = *a;

@@ -12,11 +12,11 @@ namespace troupe::net::rest {
 
 namespace {
 
-// -- create --------------------------------------------------------------------------------------------------------
-
+// -- create ---------------------------------------------------------------------------------------
 error unknown_tools(std::string_view how, const std::vector<std::string>& missing) {
   std::string list;
-  for (auto& m : missing) list.append(list.empty() ? "" : ", ").append(json::python_repr(std::string_view{m}));
+  for (auto& m : missing)
+    list.append(list.empty() ? "" : ", ").append(json::python_repr(std::string_view{m}));
   return fail(errc::invalid_argument, "Tools not found by " + std::string(how) + "{" + list + "}");
 }
 
@@ -25,7 +25,8 @@ result<std::vector<tool>> find_tools(const storage::reader& r, const create_agen
   std::vector<tool> out;
   std::vector<std::string> missing;
   auto add = [&](tool t) {
-    if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o.id == t.id; })) out.push_back(std::move(t));
+    if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o.id == t.id; }))
+      out.push_back(std::move(t));
   };
   for (auto& name : agents::wanted_tool_names(request)) {
     if (auto t = storage::find_tool_by_name(r, by.org, name))
@@ -53,7 +54,8 @@ awaitable<result<agents::resolved_models>> resolve_models(call& c, const create_
     co_return invalid_argument("Must specify either model or llm_config in request");
   } else {
     auto slash = handle.find('/');
-    if (slash == std::string::npos || slash == 0) co_return invalid_argument("The model handle should be in the format provider/model-name");
+    if (slash == std::string::npos || slash == 0)
+      co_return invalid_argument("The model handle should be in the format provider/model-name");
     auto found = co_await c.s.models->resolve(handle);
     if (!found) co_return found.error();
     out.llm = std::move(*found);
@@ -78,7 +80,8 @@ awaitable<outcome> create(call& c) {
   if (!models) co_return models.error();
   auto request = std::make_shared<const create_agent>(std::move(*body));
   auto llm = agents::configure(*request, *models);
-  auto store = [request, llm, embedding = models->embedding, by = c.by, project = c.project(), env = c.s.env](storage::transaction& t) -> result<std::string> {
+  auto store = [request, llm, embedding = models->embedding, by = c.by, project = c.project(),
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto tools = find_tools(t, *request, by);
     if (!tools) return tools.error();
     std::vector<block> attached;
@@ -95,8 +98,7 @@ awaitable<outcome> create(call& c) {
   co_return co_await write(c, "agent.create", std::move(store));
 }
 
-// -- read ----------------------------------------------------------------------------------------------------------
-
+// -- read -----------------------------------------------------------------------------------------
 awaitable<outcome> retrieve(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
@@ -130,7 +132,8 @@ awaitable<outcome> list(call& c) {
   q.by = page->order_by;
   q.before = agent_id::parse(page->before.value_or(""));
   q.after = agent_id::parse(page->after.value_or(""));
-  auto list = [q, org = c.by.org, shown = relations(c, *include)](const storage::reader& r) -> result<std::string> {
+  auto list = [q, org = c.by.org,
+               shown = relations(c, *include)](const storage::reader& r) -> result<std::string> {
     return agent_states(r, storage::list_agents(r, org, q), shown);
   };
   co_return co_await read_on_worker(c, std::move(list));
@@ -140,17 +143,20 @@ awaitable<outcome> count(call& c) {
   auto filter = query_of<agent_filter_parameters>(c);
   if (!filter) co_return filter.error();
   auto q = agent_query_of(*filter);
-  auto number = [q, org = c.by.org](const storage::reader& r) -> result<std::string> { return std::to_string(storage::count_agents(r, org, q)); };
+  auto number = [q, org = c.by.org](const storage::reader& r) -> result<std::string> {
+    return std::to_string(storage::count_agents(r, org, q));
+  };
   co_return co_await read_on_worker(c, std::move(number));
 }
 
-// -- modify --------------------------------------------------------------------------------------------------------
-
-awaitable<result<std::optional<agents::resolved_models>>> resolve_change(call& c, const agent& a, const update_agent& change) {
+// -- modify ---------------------------------------------------------------------------------------
+awaitable<result<std::optional<agents::resolved_models>>> resolve_change(call& c, const agent& a,
+                                                                         const update_agent& change) {
   std::optional<agents::resolved_models> out;
   if (agents::needs_model(change)) {
     auto found = co_await c.s.models->resolve(agents::wanted_handle(change, a));
-    if (!found && change.model) co_return found.error(); // what the agent has may be gone from its provider: it keeps it
+    if (!found && change.model)
+      co_return found.error(); // what the agent has may be gone from its provider: it keeps it
     out.emplace().llm = found ? std::move(*found) : a.llm;
   }
   if (change.embedding) {
@@ -165,7 +171,8 @@ awaitable<result<std::optional<agents::resolved_models>>> resolve_change(call& c
 // What the new relations refer to must be there.
 std::optional<error> check_relations(const storage::reader& r, update_agent& change, const actor& by) {
   for (auto& id : change.tool_ids.value_or(std::vector<tool_id>{}))
-    if (!storage::find_tool(r, id, by.org)) return fail(errc::conflict, "CONFLICT: tool " + id.str() + " does not exist");
+    if (!storage::find_tool(r, id, by.org))
+      return fail(errc::conflict, "CONFLICT: tool " + id.str() + " does not exist");
   if (!change.block_ids) return std::nullopt;
   std::vector<block_id> kept;
   std::vector<std::string> labels;
@@ -182,7 +189,8 @@ std::optional<error> check_relations(const storage::reader& r, update_agent& cha
 }
 
 // The context becomes these messages of the agent, in this order.
-result<void> set_context(storage::transaction& t, const agent_id& id, const std::vector<message_id>& messages) {
+result<void> set_context(storage::transaction& t, const agent_id& id,
+                         const std::vector<message_id>& messages) {
   std::vector<storage::context_entry> entries;
   for (auto& m : messages) {
     auto at = storage::find_message_place(t, m);
@@ -194,8 +202,9 @@ result<void> set_context(storage::transaction& t, const agent_id& id, const std:
   return {};
 }
 
-result<std::string> store_change(storage::transaction& t, const agent_id& id, update_agent change, const std::optional<agents::resolved_models>& models,
-                                 const actor& by, environment& env) {
+result<std::string> store_change(storage::transaction& t, const agent_id& id, update_agent change,
+                                 const std::optional<agents::resolved_models>& models, const actor& by,
+                                 environment& env) {
   auto a = storage::find_agent(t, id, by.org);
   if (!a) return storage::not_found_for("Agent", id.str(), by);
   if (auto wrong = check_relations(t, change, by)) return *wrong;
@@ -220,7 +229,9 @@ awaitable<outcome> modify(call& c) {
   if (!models) co_return models.error();
   bool touches_context = body->message_ids.has_value();
   auto change = std::make_shared<const update_agent>(std::move(*body));
-  auto store = [id = *id, change, models = *models, by = c.by, env = c.s.env](storage::transaction& t) { return store_change(t, id, *change, models, by, *env); };
+  auto store = [id = *id, change, models = *models, by = c.by, env = c.s.env](storage::transaction& t) {
+    return store_change(t, id, *change, models, by, *env);
+  };
   if (touches_context) co_return co_await write_between_turns(c, id->value, "agent.update", std::move(store));
   co_return co_await write(c, "agent.update", std::move(store));
 }

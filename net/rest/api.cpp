@@ -41,15 +41,16 @@ void add_everything(router& r) {
   declare_all(r);
 }
 
-// -- who acts ------------------------------------------------------------------------------------------------------
-
+// -- who acts -------------------------------------------------------------------------------------
 // A user that nobody knows acts as the default one.
 result<actor> actor_of(services& s, const http::request& r) {
   actor by{default_user_id(), default_org_id()};
   auto text = r.header("user_id");
   if (text.empty()) return by;
   auto id = user_id::parse(text);
-  if (!id) return invalid_argument("Invalid user ID format: " + std::string(text) + ". Expected format: 'user-<uuid4>'");
+  if (!id)
+    return invalid_argument("Invalid user ID format: " + std::string(text) +
+                            ". Expected format: 'user-<uuid4>'");
   if (*id == by.user) return by;
   auto found = storage::find_user(*s.db->snapshot(), *id);
   return found ? actor{found->id, found->organization_id} : by;
@@ -58,25 +59,29 @@ result<actor> actor_of(services& s, const http::request& r) {
 // Compares in a time that does not tell where the difference is.
 bool same_secret(std::string_view a, std::string_view b) {
   unsigned char difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
   return difference == 0 && !b.empty();
 }
 
 bool may_enter(const services& s, const http::request& r) {
   if (s.options.password.empty()) return true;
-  auto bare = r.path.ends_with('/') ? std::string_view(r.path).substr(0, r.path.size() - 1) : std::string_view(r.path);
+  auto bare = r.path.ends_with('/') ? std::string_view(r.path).substr(0, r.path.size() - 1)
+                                    : std::string_view(r.path);
   for (std::string_view open : {"/v1/health", "/v1/ready", "/latest/health", "/latest/ready"})
     if (bare == open) return true;
-  auto after = [](std::string_view text, std::string_view word) { return text.starts_with(word) ? text.substr(word.size()) : std::string_view{}; };
+  auto after = [](std::string_view text, std::string_view word) {
+    return text.starts_with(word) ? text.substr(word.size()) : std::string_view{};
+  };
   return same_secret(after(r.header("authorization"), "Bearer "), s.options.password) ||
          same_secret(after(r.header("x-bare-password"), "password "), s.options.password);
 }
 
-// -- web pages of other origins --------------------------------------------------------------------------------------
-
+// -- web pages of other origins -------------------------------------------------------------------
 bool allowed_origin(const settings& o, std::string_view origin) {
   if (origin.empty()) return false;
-  for (std::string_view local : {"http://localhost", "http://127.0.0.1", "https://localhost", "https://127.0.0.1"})
+  for (std::string_view local :
+       {"http://localhost", "http://127.0.0.1", "https://localhost", "https://127.0.0.1"})
     if (origin == local || (origin.starts_with(local) && origin[local.size()] == ':')) return true;
   return std::find(o.origins.begin(), o.origins.end(), origin) != o.origins.end();
 }
@@ -98,11 +103,11 @@ http::response preflight(const http::request& r) {
   return out;
 }
 
-// -- routes --------------------------------------------------------------------------------------------------------
-
+// -- routes ---------------------------------------------------------------------------------------
 http::response redirect(const std::string& location, const http::request& r) {
   http::response out;
   out.status = 307;
+  out.content_type.clear();
   auto mark = r.target.find('?');
   out.headers.emplace_back("location", location + (mark == std::string::npos ? "" : r.target.substr(mark)));
   return out;
@@ -127,7 +132,9 @@ awaitable<http::response> route(services& s, http::request r) {
   case router::match::kind::nothing: co_return detail(404, "Not Found");
   case router::match::kind::wrong_method: co_return detail(405, "Method Not Allowed");
   case router::match::kind::redirect: co_return redirect(m.location, r);
-  case router::match::kind::unserved: co_return detail(501, "Not implemented: this version of Troupe does not serve " + r.method + " " + r.path + " yet");
+  case router::match::kind::unserved:
+    co_return detail(501, "Not implemented: this version of Troupe does not serve " + r.method + " " +
+                              r.path + " yet");
   case router::match::kind::found: break;
   }
   auto method = r.method, path = r.path;
@@ -135,9 +142,7 @@ awaitable<http::response> route(services& s, http::request r) {
     auto out = co_await run_endpoint(s, std::move(r), m);
     if (out) co_return std::move(*out);
     co_return error_response(out.error());
-  } catch (const std::exception& e) {
-    spdlog::error("{} {}: {}", method, path, e.what());
-  }
+  } catch (const std::exception& e) { spdlog::error("{} {}: {}", method, path, e.what()); }
   co_return error_response(fail(errc::internal, method + " " + path));
 }
 

@@ -1,7 +1,8 @@
 // /blocks (reference: resources §4)
+#include "storage/blocks.hpp"
+
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
-#include "storage/blocks.hpp"
 #include "storage/organizations.hpp"
 
 namespace troupe::net::rest {
@@ -14,7 +15,9 @@ std::string api_text(const block& b) {
   return out;
 }
 
-error no_block(const block_id& id) { return fail(errc::not_found, "Block with id '" + id.str() + "' not found"); }
+error no_block(const block_id& id) {
+  return fail(errc::not_found, "Block with id '" + id.str() + "' not found");
+}
 
 awaitable<outcome> create(call& c) {
   auto body = body_of<create_block>(c);
@@ -43,10 +46,11 @@ awaitable<outcome> modify(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<update_block>(c);
   if (!body) co_return body.error();
-  auto store = [id = *id, change = *body, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, change = *body, by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto b = storage::find_block(t, id, by.org);
     if (!b) return storage::not_found_for("Block", id.str(), by);
-    auto changed = storage::change_block(t, *b, change, by, *env);
+    auto changed = storage::change_block(t, *b, change, *env);
     if (!changed) return changed.error();
     return api_text(*changed);
   };
@@ -65,8 +69,7 @@ awaitable<outcome> erase(call& c) {
   co_return co_await write(c, "block.delete", std::move(store));
 }
 
-// -- lists ---------------------------------------------------------------------------------------------------------
-
+// -- lists ----------------------------------------------------------------------------------------
 using label_text = bounded_text<alphabet::label, 50>;
 using name_text = bounded_text<alphabet::name, 100>;
 using search_text = bounded_text<alphabet::any, 200>;
@@ -91,8 +94,9 @@ struct list_parameters {
   bool show_hidden_blocks = false;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (),
-                      (identity_id_, identifier_keys, label_search, description_search, value_search, connected_to_agents_count_gt,
-                       connected_to_agents_count_lt, connected_to_agents_count_eq, show_hidden_blocks))
+                      (identity_id_, identifier_keys, label_search, description_search, value_search,
+                       connected_to_agents_count_gt, connected_to_agents_count_lt,
+                       connected_to_agents_count_eq, show_hidden_blocks))
 
 storage::block_query query_for(const filter_parameters& f) {
   storage::block_query q;
@@ -130,7 +134,8 @@ awaitable<outcome> list(call& c) {
   q.pages.limit = page->items(50);
   q.pages.order = page->order.value_or(sort_order::asc);
   bool nobodys = p->identity_id_ || !p->identifier_keys.empty(); // there are no identities to own blocks
-  auto list = [q, nobodys, org = c.by.org, before = page->before, after = page->after](const storage::reader& r) mutable -> result<std::string> {
+  auto list = [q, nobodys, org = c.by.org, before = page->before,
+               after = page->after](const storage::reader& r) mutable -> result<std::string> {
     if (nobodys) return "[]";
     q.pages.before = place_of(r, before);
     q.pages.after = place_of(r, after);
@@ -160,7 +165,8 @@ awaitable<outcome> list_agents(call& c) {
   if (!p) co_return p.error();
   auto include = query_of<include_parameters>(c);
   if (!include) co_return include.error();
-  auto list = [id = *id, page = *p, org = c.by.org, shown = relations(c, *include)](const storage::reader& r) -> result<std::string> {
+  auto list = [id = *id, page = *p, org = c.by.org,
+               shown = relations(c, *include)](const storage::reader& r) -> result<std::string> {
     std::vector<agent> agents;
     for (auto& a : storage::agents_of_block(r, id))
       if (auto found = storage::find_agent(r, a, org)) agents.push_back(std::move(*found));

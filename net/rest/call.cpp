@@ -15,7 +15,8 @@ std::optional<std::string> call::project() const {
 
 namespace {
 
-constexpr std::string_view uuid4_pattern = "-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
+constexpr std::string_view uuid4_pattern =
+    "-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
 
 json::field_error path_error(std::string_view name, std::string_view given) {
   json::field_error e;
@@ -72,7 +73,8 @@ awaitable<outcome> read_on_worker(call& c, std::function<result<std::string>(con
   co_return http::response::json(std::move(*body));
 }
 
-awaitable<result<void>> commit(call& c, std::string name, std::function<result<void>(storage::transaction&)> f) {
+awaitable<result<void>> commit(call& c, std::string name,
+                               std::function<result<void>(storage::transaction&)> f) {
   actors::write w{std::move(name), std::move(f)};
   auto done = co_await ask<actors::done>(c.s.self, c.s.store, std::move(w));
   if (!done) co_return done.error();
@@ -82,7 +84,8 @@ awaitable<result<void>> commit(call& c, std::string name, std::function<result<v
 namespace {
 
 // Wraps a batch that gives a text: the text is where both the writer and the coroutine find it.
-actors::write with_body(std::string name, std::function<result<std::string>(storage::transaction&)> f, std::shared_ptr<std::string> body) {
+actors::write with_body(std::string name, std::function<result<std::string>(storage::transaction&)> f,
+                        std::shared_ptr<std::string> body) {
   auto apply = [f = std::move(f), body](storage::transaction& t) -> result<void> {
     auto text = f(t);
     if (!text) return text.error();
@@ -99,14 +102,16 @@ outcome body_or_error(const result<actors::done>& done, std::string& body) {
 
 } // namespace
 
-awaitable<outcome> write(call& c, std::string name, std::function<result<std::string>(storage::transaction&)> f) {
+awaitable<outcome> write(call& c, std::string name,
+                         std::function<result<std::string>(storage::transaction&)> f) {
   auto body = std::make_shared<std::string>();
   auto w = with_body(std::move(name), std::move(f), body);
   auto done = co_await ask<actors::done>(c.s.self, c.s.store, std::move(w));
   co_return body_or_error(done, *body);
 }
 
-awaitable<outcome> write_between_turns(call& c, const uuid& context, std::string name, std::function<result<std::string>(storage::transaction&)> f) {
+awaitable<outcome> write_between_turns(call& c, const uuid& context, std::string name,
+                                       std::function<result<std::string>(storage::transaction&)> f) {
   auto body = std::make_shared<std::string>();
   actors::exclusive_edit e{with_body(std::move(name), std::move(f), body)};
   auto done = co_await ask<actors::done>(c.s.self, c.s.directory, context, std::move(e));

@@ -19,13 +19,11 @@ struct call {
   std::optional<std::string> project() const; // of the header X-Project-Id
 };
 
-// -- what came -----------------------------------------------------------------------------------------------------
-
+// -- what came ------------------------------------------------------------------------------------
 error bad_path_id(std::string_view name, std::string_view prefix, std::string_view given);
 
 // An id of the path. Errors: invalid_body, in the words for ids.
-template <class Id>
-result<Id> path_id(const call& c, std::string_view name) {
+template <class Id> result<Id> path_id(const call& c, std::string_view name) {
   auto text = c.path_value(name);
   if (auto id = Id::parse(text)) return *id;
   return bad_path_id(name, Id::prefix, text);
@@ -34,25 +32,21 @@ result<Id> path_id(const call& c, std::string_view name) {
 // The document of the body. Errors: invalid_body where there is none or it is no JSON.
 result<json::value> body_document(const call& c);
 
-template <class T>
-result<T> body_of(const call& c) {
+template <class T> result<T> body_of(const call& c) {
   auto document = body_document(c);
   if (!document) return document.error();
   return json::read_as<T>(*document);
 }
 
 // A body that may be left out, or null.
-template <class T>
-result<T> optional_body_of(const call& c) {
+template <class T> result<T> optional_body_of(const call& c) {
   if (c.request.body.empty() || c.request.body == "null") return T{};
   return body_of<T>(c);
 }
 
-// -- reads ---------------------------------------------------------------------------------------------------------
-
+// -- reads ----------------------------------------------------------------------------------------
 // A short read, here and now.
-template <class F>
-outcome read(const call& c, F&& f) {
+template <class F> outcome read(const call& c, F&& f) {
   auto snapshot = c.s.db->snapshot();
   result<std::string> body = f(*snapshot);
   if (!body) return body.error();
@@ -62,15 +56,17 @@ outcome read(const call& c, F&& f) {
 // A read that may be long, on a worker. What `f` refers to must outlive the call's coroutine step: capture by value.
 awaitable<outcome> read_on_worker(call& c, std::function<result<std::string>(const storage::reader&)> f);
 
-// -- writes --------------------------------------------------------------------------------------------------------
-
+// -- writes ---------------------------------------------------------------------------------------
 // One atomic batch, durable when this returns. `f` may run more than once and on another thread.
-awaitable<result<void>> commit(call& c, std::string name, std::function<result<void>(storage::transaction&)> f);
+awaitable<result<void>> commit(call& c, std::string name,
+                               std::function<result<void>(storage::transaction&)> f);
 
 // A batch that gives the body of the answer.
-awaitable<outcome> write(call& c, std::string name, std::function<result<std::string>(storage::transaction&)> f);
+awaitable<outcome> write(call& c, std::string name,
+                         std::function<result<std::string>(storage::transaction&)> f);
 
 // The same between two turns of an agent's context.
-awaitable<outcome> write_between_turns(call& c, const uuid& context, std::string name, std::function<result<std::string>(storage::transaction&)> f);
+awaitable<outcome> write_between_turns(call& c, const uuid& context, std::string name,
+                                       std::function<result<std::string>(storage::transaction&)> f);
 
 } // namespace troupe::net::rest

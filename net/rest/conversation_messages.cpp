@@ -34,12 +34,14 @@ result<thread_name> thread_of_path(const call& c) {
   if (text.size() > 42)
     r.fail("string_too_long", "String should have at most 42 characters", given, "{'max_length': 42}");
   else
-    r.fail("string_pattern_mismatch", "String should match pattern '" + pattern + "'", given, "{'pattern': '" + pattern + "'}");
+    r.fail("string_pattern_mismatch", "String should match pattern '" + pattern + "'", given,
+           "{'pattern': '" + pattern + "'}");
   return json::to_error(r.errors());
 }
 
 // Where a message goes. Errors: not_found for conversations that are not there.
-result<destination> destination_of(const call& c, const thread_name& name, const std::optional<std::string>& agent_text) {
+result<destination> destination_of(const call& c, const thread_name& name,
+                                   const std::optional<std::string>& agent_text) {
   destination to;
   to.run_type = "send_message";
   auto agent = name.agent;
@@ -48,8 +50,11 @@ result<destination> destination_of(const call& c, const thread_name& name, const
     to.agent = *agent;
     return to;
   }
-  auto found = name.conversation ? storage::find_conversation(*c.s.db->snapshot(), *name.conversation, c.by.org) : std::nullopt;
-  if (!found) return storage::not_found_for("Conversation", std::string(c.path_value("conversation_id")), c.by);
+  auto found = name.conversation
+                   ? storage::find_conversation(*c.s.db->snapshot(), *name.conversation, c.by.org)
+                   : std::nullopt;
+  if (!found)
+    return storage::not_found_for("Conversation", std::string(c.path_value("conversation_id")), c.by);
   to.agent = found->agent;
   to.conversation = found->id;
   to.run_type = "send_conversation_message";
@@ -66,7 +71,9 @@ awaitable<outcome> create(call& c) {
   auto to = destination_of(c, *name, body->agent_id_text);
   if (!to) co_return to.error();
   bool streaming = body->streaming.value_or(true);
-  auto how = !streaming ? turn::mode::blocking : body->background ? turn::mode::background : turn::mode::stream;
+  auto how = !streaming         ? turn::mode::blocking
+             : body->background ? turn::mode::background
+                                : turn::mode::stream;
   auto out = co_await send(c, std::move(*to), std::move(*body), how);
   // Here the refusal of a message beside a pending approval is a plain text.
   if (!out && out.error().code == errc::pending_approval) co_return fail(errc::conflict, out.error().message);
@@ -80,7 +87,8 @@ struct list_parameters {
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (), (agent_id, group_id, include_err, include_return_message_types))
 
-result<std::string> default_thread(const storage::reader& r, const agent_id& id, const org_id& org, const page_parameters& page, const list_parameters& p) {
+result<std::string> default_thread(const storage::reader& r, const agent_id& id, const org_id& org,
+                                   const page_parameters& page, const list_parameters& p) {
   auto a = storage::find_agent(r, id, org);
   if (!a) return fail(errc::not_found, "Agent not found");
   storage::history_query q;
@@ -96,10 +104,12 @@ result<std::string> default_thread(const storage::reader& r, const agent_id& id,
   q.group = p.group_id;
   project::options o;
   o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
-  return project::to_array(project::project_list(storage::history(r, id, q), o), p.include_return_message_types);
+  return project::to_array(project::project_list(storage::history(r, id, q), o),
+                           p.include_return_message_types);
 }
 
-result<std::string> named_thread(const storage::reader& r, const conversation_id& id, const org_id& org, const page_parameters& page, const list_parameters& p) {
+result<std::string> named_thread(const storage::reader& r, const conversation_id& id, const org_id& org,
+                                 const page_parameters& page, const list_parameters& p) {
   auto found = storage::find_conversation(r, id, org);
   if (!found) return "[]";
   storage::thread_query q;
@@ -109,7 +119,8 @@ result<std::string> named_thread(const storage::reader& r, const conversation_id
   q.after = message_id::parse(page.after.value_or(""));
   project::options o;
   o.text_is_assistant_message = shows_text(r, found->agent);
-  return project::to_array(project::project_list(storage::thread(r, id, q), o), p.include_return_message_types);
+  return project::to_array(project::project_list(storage::thread(r, id, q), o),
+                           p.include_return_message_types);
 }
 
 awaitable<outcome> list(call& c) {
@@ -122,7 +133,8 @@ awaitable<outcome> list(call& c) {
   if (page->limit && page->limit->value == 0) co_return http::response::json("[]");
   auto agent = name->agent;
   if (name->is_default) agent = agent_id::parse(p->agent_id.value_or(""));
-  auto list = [agent, conversation = name->conversation, page = *page, p = *p, org = c.by.org](const storage::reader& r) -> result<std::string> {
+  auto list = [agent, conversation = name->conversation, page = *page, p = *p,
+               org = c.by.org](const storage::reader& r) -> result<std::string> {
     if (conversation) return named_thread(r, *conversation, org, page, p);
     if (agent) return default_thread(r, *agent, org, page, p);
     return "[]";

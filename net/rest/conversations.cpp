@@ -1,9 +1,10 @@
 // /conversations: create, read, list, change, delete (reference: agent-loop §11)
+#include "storage/conversations.hpp"
+
 #include "core/prompt/system_prompt.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/blocks.hpp"
-#include "storage/conversations.hpp"
 #include "storage/organizations.hpp"
 
 namespace troupe::net::rest {
@@ -16,8 +17,7 @@ std::string api_text(const conversation& c, const std::vector<message_id>& in_co
   return out;
 }
 
-// -- create --------------------------------------------------------------------------------------------------------
-
+// -- create ---------------------------------------------------------------------------------------
 struct agent_query_parameter {
   std::string agent_id;
   static constexpr std::string_view required[] = {"agent_id"};
@@ -28,17 +28,20 @@ std::optional<error> check_model(const std::optional<std::string>& handle) {
   if (!handle) return std::nullopt;
   auto slash = handle->find('/');
   if (slash != std::string::npos && slash > 0 && slash + 1 < handle->size()) return std::nullopt;
-  return invalid_argument("Invalid model handle: " + *handle + ". Must be in the format 'provider/model-name'");
+  return invalid_argument("Invalid model handle: " + *handle +
+                          ". Must be in the format 'provider/model-name'");
 }
 
 // Copies of the agent's blocks of these labels, which only the conversation sees and changes.
-result<std::vector<block>> isolate(const storage::reader& r, const agent& a, const std::vector<std::string>& labels, environment& env) {
+result<std::vector<block>> isolate(const storage::reader& r, const agent& a,
+                                   const std::vector<std::string>& labels, environment& env) {
   std::vector<block> out;
   auto blocks = storage::blocks_of(r, a);
   for (auto& label : labels) {
     auto it = std::find_if(blocks.begin(), blocks.end(), [&](auto& b) { return b.label == label; });
     if (it == blocks.end())
-      return fail(errc::invalid_argument, "Cannot isolate block with label '" + label + "': agent " + a.id.str() + " has no block of that label");
+      return fail(errc::invalid_argument, "Cannot isolate block with label '" + label + "': agent " +
+                                              a.id.str() + " has no block of that label");
     auto copy = *it;
     copy.id = env.make_id<block_id>();
     copy.created_at = copy.updated_at = env.now();
@@ -48,7 +51,8 @@ result<std::vector<block>> isolate(const storage::reader& r, const agent& a, con
   return out;
 }
 
-conversation make_conversation(const agent& a, const create_conversation& q, const actor& by, environment& env) {
+conversation make_conversation(const agent& a, const create_conversation& q, const actor& by,
+                               environment& env) {
   conversation c;
   c.created_by_id = c.last_updated_by_id = by.user;
   c.created_at = c.updated_at = env.now();
@@ -61,7 +65,8 @@ conversation make_conversation(const agent& a, const create_conversation& q, con
   return c;
 }
 
-storage::stored_message system_of(const agent& a, const conversation& c, const std::vector<block>& blocks, const actor& by, environment& env) {
+storage::stored_message system_of(const agent& a, const conversation& c, const std::vector<block>& blocks,
+                                  const actor& by, environment& env) {
   message m;
   m.created_by_id = m.last_updated_by_id = by.user;
   m.created_at = m.updated_at = env.now();
@@ -71,11 +76,13 @@ storage::stored_message system_of(const agent& a, const conversation& c, const s
   m.role = message_role::system;
   m.conversation = c.id;
   m.organization_id = a.organization_id;
-  m.content.emplace_back(text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, c.id), std::nullopt});
+  m.content.emplace_back(
+      text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, c.id), std::nullopt});
   return std::make_shared<const message>(std::move(m));
 }
 
-result<std::string> store_new(storage::transaction& t, const agent_id& id, const create_conversation& q, const actor& by, environment& env) {
+result<std::string> store_new(storage::transaction& t, const agent_id& id, const create_conversation& q,
+                              const actor& by, environment& env) {
   auto a = storage::find_agent(t, id, by.org);
   if (!a) return fail(errc::not_found, "Agent not found");
   auto own = isolate(t, *a, q.isolated_block_labels.value_or(std::vector<std::string>{}), env);
@@ -99,13 +106,16 @@ awaitable<outcome> create(call& c) {
   if (auto wrong = check_model(body->model)) co_return *wrong;
   auto id = agent_id::parse(p->agent_id);
   if (!id) co_return fail(errc::not_found, "Agent not found");
-  auto store = [id = *id, q = *body, by = c.by, env = c.s.env](storage::transaction& t) { return store_new(t, id, q, by, *env); };
+  auto store = [id = *id, q = *body, by = c.by, env = c.s.env](storage::transaction& t) {
+    return store_new(t, id, q, by, *env);
+  };
   co_return co_await write(c, "conversation.create", std::move(store));
 }
 
-// -- read ----------------------------------------------------------------------------------------------------------
-
-error missing(const call& c, const conversation_id& id) { return storage::not_found_for("Conversation", id.str(), c.by); }
+// -- read -----------------------------------------------------------------------------------------
+error missing(const call& c, const conversation_id& id) {
+  return storage::not_found_for("Conversation", id.str(), c.by);
+}
 
 awaitable<outcome> retrieve(call& c) {
   auto id = path_id<conversation_id>(c, "conversation_id");
@@ -124,8 +134,7 @@ BOOST_DESCRIBE_ENUM(conversation_order, created_at, last_run_completion, last_me
 
 } // namespace troupe::net::rest
 namespace troupe::json {
-template <>
-inline constexpr bool is_literal<net::rest::conversation_order> = true;
+template <> inline constexpr bool is_literal<net::rest::conversation_order> = true;
 }
 namespace troupe::net::rest {
 
@@ -162,15 +171,15 @@ awaitable<outcome> list(call& c) {
   co_return co_await read_on_worker(c, std::move(list));
 }
 
-// -- change --------------------------------------------------------------------------------------------------------
-
+// -- change ---------------------------------------------------------------------------------------
 awaitable<outcome> modify(call& c) {
   auto id = path_id<conversation_id>(c, "conversation_id");
   if (!id) co_return id.error();
   auto body = body_of<update_conversation>(c);
   if (!body) co_return body.error();
   if (auto wrong = check_model(body->model)) co_return *wrong;
-  auto store = [id = *id, change = *body, by = c.by, env = c.s.env, unknown = missing(c, *id)](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, change = *body, by = c.by, env = c.s.env,
+                unknown = missing(c, *id)](storage::transaction& t) -> result<std::string> {
     auto found = storage::find_conversation(t, id, by.org);
     if (!found) return unknown;
     if (change.summary) found->summary = change.summary;
@@ -188,7 +197,8 @@ awaitable<outcome> modify(call& c) {
 awaitable<outcome> erase(call& c) {
   auto id = path_id<conversation_id>(c, "conversation_id");
   if (!id) co_return id.error();
-  auto store = [id = *id, by = c.by, unknown = missing(c, *id)](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, by = c.by,
+                unknown = missing(c, *id)](storage::transaction& t) -> result<std::string> {
     auto found = storage::find_conversation(t, id, by.org);
     if (!found) return unknown;
     storage::erase_conversation(t, *found);

@@ -19,7 +19,8 @@ std::optional<std::pair<std::string, std::string>> parse_data_url(std::string_vi
   auto head = url.substr(5, comma - 5);
   if (!head.ends_with(";base64")) return std::nullopt;
   head.remove_suffix(7);
-  return std::pair(std::string(head.empty() ? "image/png" : head.substr(0, head.find(';'))), std::string(url.substr(comma + 1)));
+  return std::pair(std::string(head.empty() ? "image/png" : head.substr(0, head.find(';'))),
+                   std::string(url.substr(comma + 1)));
 }
 
 namespace {
@@ -28,12 +29,17 @@ std::string media_type_of(const client_answer& a, std::string_view url) {
   auto type = text::lower(text::trim(std::string_view(a.content_type).substr(0, a.content_type.find(';'))));
   if (type.starts_with("image/")) return type;
   auto path = text::lower(url.substr(0, url.find_first_of("?#")));
-  for (auto [ending, guess] : {std::pair{".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"}, {".webp", "image/webp"}})
+  for (auto [ending, guess] : {std::pair{".jpg", "image/jpeg"},
+                               {".jpeg", "image/jpeg"},
+                               {".gif", "image/gif"},
+                               {".webp", "image/webp"}})
     if (path.ends_with(ending)) return guess;
   return "image/png";
 }
 
-error not_fetched(const std::string& url, const std::string& why) { return invalid_argument("Failed to fetch image from " + url + ": " + why); }
+error not_fetched(const std::string& url, const std::string& why) {
+  return invalid_argument("Failed to fetch image from " + url + ": " + why);
+}
 
 awaitable<result<void>> fetch_one(call& c, image_content& image) {
   auto url = image.url.value_or("");
@@ -47,7 +53,8 @@ awaitable<result<void>> fetch_one(call& c, image_content& image) {
   }
   if (scheme != "http" && scheme != "https")
     co_return invalid_argument("Unsupported image URL scheme '" + scheme +
-                               "'. Only 'http', 'https', and 'data' image URLs are supported. Local file paths (file://) are not allowed.");
+                               "'. Only 'http', 'https', and 'data' image URLs are supported. Local file "
+                               "paths (file://) are not allowed.");
   client_request q;
   q.method = "GET";
   q.url = url;

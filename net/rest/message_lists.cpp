@@ -4,12 +4,14 @@
 
 namespace troupe::net::rest {
 
-result<std::optional<std::uint64_t>> sequence_of(const storage::reader& r, const std::optional<std::string>& cursor, const org_id& org) {
+result<std::optional<std::uint64_t>>
+sequence_of(const storage::reader& r, const std::optional<std::string>& cursor, const org_id& org) {
   std::optional<std::uint64_t> none;
   if (!cursor) return none;
   auto id = message_id::parse(*cursor);
   auto at = id ? storage::find_message_place(r, *id) : std::nullopt;
-  if (!at || !storage::find_agent(r, at->agent, org)) return fail(errc::not_found, "No message found with id '" + *cursor + "' for agent 'None'.");
+  if (!at || !storage::find_agent(r, at->agent, org))
+    return fail(errc::not_found, "No message found with id '" + *cursor + "' for agent 'None'.");
   return std::optional(at->sequence);
 }
 
@@ -18,8 +20,11 @@ bool shows_text(const storage::reader& r, const agent_id& agent) {
   return a && a->type == agent_type::letta_v1_agent;
 }
 
-std::vector<storage::stored_message> cut_messages(const storage::reader& r, std::vector<storage::stored_message> all, std::optional<std::uint64_t> before,
-                                                  std::optional<std::uint64_t> after, std::size_t limit, sort_order order) {
+std::vector<storage::stored_message> cut_messages(const storage::reader& r,
+                                                  std::vector<storage::stored_message> all,
+                                                  std::optional<std::uint64_t> before,
+                                                  std::optional<std::uint64_t> after, std::size_t limit,
+                                                  sort_order order) {
   if (before || after)
     std::erase_if(all, [&](auto& m) {
       auto at = storage::find_message_place(r, m->id);

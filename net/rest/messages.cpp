@@ -29,8 +29,10 @@ awaitable<outcome> list(call& c) {
     q.before = *before;
     q.after = *after;
     q.default_thread = p.conversation_id == "default";
-    if (p.conversation_id && !q.default_thread) q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
-    return project::to_array(project::project_list(storage::org_history(r, org, q), {}), p.include_return_message_types);
+    if (p.conversation_id && !q.default_thread)
+      q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
+    return project::to_array(project::project_list(storage::org_history(r, org, q), {}),
+                             p.include_return_message_types);
   };
   co_return co_await read_on_worker(c, std::move(list));
 }
@@ -40,7 +42,8 @@ awaitable<outcome> retrieve(call& c) {
   if (!id) co_return id.error();
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
     auto m = storage::find_message(r, *id);
-    if (!m || m->organization_id != c.by.org) return fail(errc::not_found, "Message with id " + id->str() + " not found.");
+    if (!m || m->organization_id != c.by.org)
+      return fail(errc::not_found, "Message with id " + id->str() + " not found.");
     project::options o;
     o.use_assistant_message = false;
     o.text_is_assistant_message = false;

@@ -19,7 +19,9 @@ awaitable<outcome> list_models(call& c) {
   co_return http::response::json(co_await c.s.models->list_models(std::move(f)));
 }
 
-awaitable<outcome> list_embeddings(call& c) { co_return http::response::json(co_await c.s.models->list_embeddings()); }
+awaitable<outcome> list_embeddings(call& c) {
+  co_return http::response::json(co_await c.s.models->list_embeddings());
+}
 
 } // namespace
 

@@ -8,17 +8,13 @@
 namespace troupe::net::rest {
 
 namespace parameter_detail {
-template <class T>
-inline constexpr bool is_list = false;
-template <class T>
-inline constexpr bool is_list<std::vector<T>> = true;
-template <class T>
-inline constexpr bool is_list<std::optional<std::vector<T>>> = true;
+template <class T> inline constexpr bool is_list = false;
+template <class T> inline constexpr bool is_list<std::vector<T>> = true;
+template <class T> inline constexpr bool is_list<std::optional<std::vector<T>>> = true;
 } // namespace parameter_detail
 
 // The parameters that T describes. Errors: invalid_body with places that begin with `query`.
-template <class T>
-result<T> query_of(const call& c) {
+template <class T> result<T> query_of(const call& c) {
   json::object given;
   json::for_each_member<T>([&](auto d) {
     using member = std::remove_reference_t<decltype(std::declval<T&>().*d.pointer)>;
@@ -36,10 +32,7 @@ result<T> query_of(const call& c) {
 }
 
 // An integer with bounds.
-template <std::int64_t Min, std::int64_t Max>
-struct bounded {
-  std::int64_t value = 0;
-};
+template <std::int64_t Min, std::int64_t Max> struct bounded { std::int64_t value = 0; };
 
 template <std::int64_t Min, std::int64_t Max>
 bool read(json::reader& r, const json::value& v, bounded<Min, Max>& out) {
@@ -62,12 +55,10 @@ inline std::size_t items(const item_limit& l) {
 
 // A text whose characters and length are bounded (names of the block filters; reference: resources §1.9).
 enum class alphabet { any, label, name };
-bool read_bounded_text(json::reader& r, const json::value& v, alphabet allowed, std::size_t longest, std::string& out);
+bool read_bounded_text(json::reader& r, const json::value& v, alphabet allowed, std::size_t longest,
+                       std::string& out);
 
-template <alphabet Allowed, std::size_t Longest>
-struct bounded_text {
-  std::string value;
-};
+template <alphabet Allowed, std::size_t Longest> struct bounded_text { std::string value; };
 template <alphabet A, std::size_t N>
 bool read(json::reader& r, const json::value& v, bounded_text<A, N>& out) {
   return read_bounded_text(r, v, A, N, out.value);
@@ -87,13 +78,16 @@ struct page_parameters {
   std::optional<sort_order> order;
   only_created_at order_by = only_created_at::created_at;
 
-  std::size_t items(std::int64_t otherwise) const { return rest::items(limit.value_or(item_limit{otherwise})); }
+  std::size_t items(std::int64_t otherwise) const {
+    return rest::items(limit.value_or(item_limit{otherwise}));
+  }
 };
 BOOST_DESCRIBE_STRUCT(page_parameters, (), (before, after, limit, order, order_by))
 
 // A page of a short list that is wholly in memory, by the time of creation. Cursors that nobody has are passed over.
 template <class T>
-void cut_page(std::vector<T>& all, const page_parameters& p, std::int64_t default_limit, sort_order default_order) {
+void cut_page(std::vector<T>& all, const page_parameters& p, std::int64_t default_limit,
+              sort_order default_order) {
   bool forward = p.order.value_or(default_order) == sort_order::asc;
   std::sort(all.begin(), all.end(), [&](auto& a, auto& b) {
     auto x = std::pair(a.created_at, a.id), y = std::pair(b.created_at, b.id);
@@ -110,6 +104,5 @@ void cut_page(std::vector<T>& all, const page_parameters& p, std::int64_t defaul
 } // namespace troupe::net::rest
 
 namespace troupe::json {
-template <>
-inline constexpr bool is_literal<net::rest::only_created_at> = true;
+template <> inline constexpr bool is_literal<net::rest::only_created_at> = true;
 }

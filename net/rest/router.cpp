@@ -52,7 +52,9 @@ void router::declare(std::string_view method, std::string_view pattern) {
 bool router::walk(const node& n, const segments& path, std::size_t i, std::vector<std::string_view>& values,
                   const std::function<bool(const node&, const std::vector<std::string_view>&)>& visit) {
   if (i == path.size()) return !n.actions.empty() && visit(n, values);
-  if (auto it = n.literals.find(path[i]); it != n.literals.end() && walk(*it->second, path, i + 1, values, visit)) return true;
+  if (auto it = n.literals.find(path[i]);
+      it != n.literals.end() && walk(*it->second, path, i + 1, values, visit))
+    return true;
   if (!n.parameter || path[i].empty()) return false;
   values.push_back(path[i]);
   bool done = walk(*n.parameter, path, i + 1, values, visit);
@@ -78,7 +80,8 @@ router::match router::find(std::string_view method, std::string_view path) const
     auto& a = it->second;
     out.what = a.target ? match::kind::found : match::kind::unserved;
     out.target = &a.target;
-    for (std::size_t i = 0; i < a.names.size(); ++i) out.values.emplace_back(a.names[i], std::string(found[i]));
+    for (std::size_t i = 0; i < a.names.size(); ++i)
+      out.values.emplace_back(a.names[i], std::string(found[i]));
     return true;
   });
   if (out.what != match::kind::nothing) return out;
@@ -87,7 +90,8 @@ router::match router::find(std::string_view method, std::string_view path) const
     return out;
   }
   // The other form of the path: with the slash at its end, or without.
-  auto other = below->ends_with('/') ? std::string(below->substr(0, below->size() - 1)) : std::string(*below) + "/";
+  auto other =
+      below->ends_with('/') ? std::string(below->substr(0, below->size() - 1)) : std::string(*below) + "/";
   if (other.empty() || !any(other)) return out;
   out.what = match::kind::redirect;
   out.location = std::string(path.substr(0, path.size() - below->size())) + other;

@@ -12,10 +12,11 @@ using outcome = result<http::response>;
 // Endpoints are coroutines of the I/O thread.
 using endpoint = std::function<awaitable<outcome>(call&)>;
 
-using path_values = std::vector<std::pair<std::string, std::string>>; // names of the pattern with what stood there
+using path_values =
+    std::vector<std::pair<std::string, std::string>>; // names of the pattern with what stood there
 
 class router {
- public:
+public:
   // `pattern` is a path below the version, as the API declares it, with or without a slash at its end:
   // "/agents/{agent_id}/messages". Declaring a route twice replaces the first.
   void add(std::string_view method, std::string_view pattern, endpoint e);
@@ -33,7 +34,7 @@ class router {
   // Served operations: "GET /v1/agents/".
   std::vector<std::string> served() const;
 
- private:
+private:
   struct action {
     endpoint target; // empty: declared only
     std::vector<std::string> names;

@@ -1,8 +1,9 @@
 // /runs (reference: agent-loop §6)
+#include "storage/runs.hpp"
+
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/organizations.hpp"
-#include "storage/runs.hpp"
 
 namespace troupe::net::rest {
 
@@ -15,10 +16,11 @@ result<run_id> run_of_path(const call& c) {
   return invalid_argument("Invalid run ID format: " + std::string(text) + ". Expected format: 'run-<uuid4>'");
 }
 
-error no_run(const call& c, const run_id& id, std::string_view kind = "Run") { return storage::not_found_for(kind, id.str(), c.by); }
+error no_run(const call& c, const run_id& id, std::string_view kind = "Run") {
+  return storage::not_found_for(kind, id.str(), c.by);
+}
 
-// -- lists ---------------------------------------------------------------------------------------------------------
-
+// -- lists ----------------------------------------------------------------------------------------
 struct list_parameters {
   std::optional<std::string> agent_id, conversation_id, before, after;
   std::vector<std::string> agent_ids, statuses;
@@ -31,7 +33,8 @@ struct list_parameters {
   std::optional<bool> ascending;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (),
-                      (agent_id, conversation_id, before, after, agent_ids, statuses, background, stop_reason, limit, order, order_by, active, ascending))
+                      (agent_id, conversation_id, before, after, agent_ids, statuses, background, stop_reason,
+                       limit, order, order_by, active, ascending))
 
 result<storage::run_query> query_for(const list_parameters& p) {
   storage::run_query q;
@@ -42,7 +45,8 @@ result<storage::run_query> query_for(const list_parameters& p) {
   q.after = run_id::parse(p.after.value_or(""));
   q.background = p.background;
   q.reason = p.stop_reason;
-  if (p.conversation_id) q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
+  if (p.conversation_id)
+    q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
   for (auto& text : p.statuses) {
     auto status = json::enum_from<run_status>(text);
     if (!status) return fail(errc::invalid_argument, "'" + text + "' is not a valid RunStatus");
@@ -51,7 +55,8 @@ result<storage::run_query> query_for(const list_parameters& p) {
   if (p.active) q.statuses = {run_status::created, run_status::running};
   auto ids = p.agent_ids;
   if (p.agent_id) ids = {*p.agent_id};
-  for (auto& text : ids) q.agents.push_back(agent_id::parse(text).value_or(agent_id{})); // what is no id is nobody's
+  for (auto& text : ids)
+    q.agents.push_back(agent_id::parse(text).value_or(agent_id{})); // what is no id is nobody's
   return q;
 }
 
@@ -84,11 +89,9 @@ awaitable<outcome> list_active(call& c) {
   co_return co_await answer_list(c, std::move(*q));
 }
 
-// -- one run -------------------------------------------------------------------------------------------------------
-
+// -- one run --------------------------------------------------------------------------------------
 // Reads something of one run.
-template <class F>
-outcome read_run(call& c, F&& f, std::string_view kind = "Run") {
+template <class F> outcome read_run(call& c, F&& f, std::string_view kind = "Run") {
   auto id = run_of_path(c);
   if (!id) return id.error();
   return read(c, [&](const storage::reader& r) -> result<std::string> {
@@ -169,7 +172,9 @@ awaitable<outcome> steps(call& c) {
 }
 
 awaitable<outcome> trace(call&) {
-  co_return fail(errc::not_implemented, "OTEL traces require ClickHouse. Set LETTA_CLICKHOUSE_ENDPOINT and configure ClickHouse connection.");
+  co_return fail(
+      errc::not_implemented,
+      "OTEL traces require ClickHouse. Set LETTA_CLICKHOUSE_ENDPOINT and configure ClickHouse connection.");
 }
 
 awaitable<outcome> erase(call& c) {
@@ -179,15 +184,15 @@ awaitable<outcome> erase(call& c) {
   auto store = [id = *id, by = c.by, missing](storage::transaction& t) -> result<std::string> {
     auto row = storage::find_run(t, id, by.org);
     if (!row) return missing;
-    if (!is_terminal(row->status)) return fail(errc::conflict, "CONFLICT: Run " + id.str() + " has not ended; cancel it first");
+    if (!is_terminal(row->status))
+      return fail(errc::conflict, "CONFLICT: Run " + id.str() + " has not ended; cancel it first");
     storage::erase_run(t, *row);
     return "null";
   };
   co_return co_await write(c, "run.delete", std::move(store));
 }
 
-// -- the stream ----------------------------------------------------------------------------------------------------
-
+// -- the stream -----------------------------------------------------------------------------------
 struct stream_body {
   std::int64_t starting_after = 0;
   std::optional<bool> include_pings = true;
@@ -203,11 +208,15 @@ awaitable<outcome> stream(call& c) {
   if (!body) co_return body.error();
   auto row = storage::find_run(*c.s.db->snapshot(), *id, c.by.org);
   if (!row) co_return no_run(c, *id);
-  if (!row->background) co_return invalid_argument("Run was not created in background mode, so it cannot be retrieved.");
-  if (!c.s.streams->knows(*id)) co_return error{errc::gone, "EXPIRED: The events of this run are not kept any more", {}};
+  if (!row->background)
+    co_return invalid_argument("Run was not created in background mode, so it cannot be retrieved.");
+  if (!c.s.streams->knows(*id))
+    co_return error{errc::gone, "EXPIRED: The events of this run are not kept any more", {}};
   http::response r;
   r.content_type = "text/event-stream; charset=utf-8";
-  r.events = c.s.streams->attach(*id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, body->starting_after)), body->include_pings.value_or(true));
+  r.events =
+      c.s.streams->attach(*id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, body->starting_after)),
+                          body->include_pings.value_or(true));
   co_return r;
 }
 

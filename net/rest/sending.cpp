@@ -11,13 +11,16 @@ namespace {
 
 // Providers whose tokens can be streamed; the rest streams by steps without a word.
 bool streams_tokens(const llm_config& c, agent_type type) {
-  for (std::string_view known : {"anthropic", "openai", "bedrock", "deepseek", "zai", "zai_coding", "chatgpt_oauth", "minimax", "openrouter"})
+  for (std::string_view known : {"anthropic", "openai", "bedrock", "deepseek", "zai", "zai_coding",
+                                 "chatgpt_oauth", "minimax", "openrouter"})
     if (c.model_endpoint_type == known) return true;
-  return type == agent_type::letta_v1_agent && (c.model_endpoint_type == "google_ai" || c.model_endpoint_type == "google_vertex");
+  return type == agent_type::letta_v1_agent &&
+         (c.model_endpoint_type == "google_ai" || c.model_endpoint_type == "google_vertex");
 }
 
 // The model of the request goes before the conversation's; both before the agent's.
-awaitable<result<std::optional<llm_config>>> override_of(call& c, const agent& a, const destination& to, const send_request& request) {
+awaitable<result<std::optional<llm_config>>> override_of(call& c, const agent& a, const destination& to,
+                                                         const send_request& request) {
   std::optional<llm_config> out;
   auto handle = request.override_model ? request.override_model : to.model;
   if (!handle) co_return out;
@@ -36,8 +39,9 @@ run make_run(const call& c, const destination& to, const send_request& request, 
   row.conversation = to.conversation;
   row.background = how == turn::mode::background || how == turn::mode::async;
   row.metadata["run_type"] = boost::json::string(to.run_type);
-  row.request_config = run_request_config{request.use_assistant_message, request.assistant_message_tool_name, request.assistant_message_tool_kwarg,
-                                          request.include_return_message_types};
+  row.request_config =
+      run_request_config{request.use_assistant_message, request.assistant_message_tool_name,
+                         request.assistant_message_tool_kwarg, request.include_return_message_types};
   row.organization_id = c.by.org;
   row.project_id = c.project();
   for (auto& m : request.messages)
@@ -45,7 +49,8 @@ run make_run(const call& c, const destination& to, const send_request& request, 
   return row;
 }
 
-awaitable<result<actors::turn_order_ptr>> make_order(call& c, const destination& to, send_request request, turn::mode how) {
+awaitable<result<actors::turn_order_ptr>> make_order(call& c, const destination& to, send_request request,
+                                                     turn::mode how) {
   auto a = storage::find_agent(*c.s.db->snapshot(), to.agent, c.by.org);
   if (!a) co_return no_agent(to.agent);
   auto model = co_await override_of(c, *a, to, request);
@@ -58,7 +63,8 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, const destination&
   order->acting = c.by;
   order->llm_override = std::move(*model);
   order->how = how;
-  order->tokens = request.stream_tokens && how != turn::mode::blocking && streams_tokens(order->llm_override.value_or(a->llm), a->type);
+  order->tokens = request.stream_tokens && how != turn::mode::blocking &&
+                  streams_tokens(order->llm_override.value_or(a->llm), a->type);
   order->request = std::move(request);
   co_return actors::turn_order_ptr(std::move(order));
 }
@@ -88,10 +94,12 @@ awaitable<outcome> preview(call& c, destination to, send_request request) {
   auto in = storage::load_turn(*c.s.db->snapshot(), **made);
   if (!in) co_return in.error();
   if (!is_native_loop(in->self.type))
-    co_return fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) + " cannot be run by this version yet");
+    co_return fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) +
+                                              " cannot be run by this version yet");
   turn::native_loop loop(std::move(*in), *c.s.env);
   for (auto& effect : loop.handle(turn::started{})) {
-    if (auto* model = std::get_if<turn::call_model>(&effect)) co_return http::response::json(openai_chat::request_body(model->request));
+    if (auto* model = std::get_if<turn::call_model>(&effect))
+      co_return http::response::json(openai_chat::request_body(model->request));
     if (auto* end = std::get_if<turn::finished>(&effect); end && end->failure) co_return *end->failure;
   }
   co_return fail(errc::conflict, "CONFLICT: the turn would not begin with a request to the model");

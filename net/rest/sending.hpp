@@ -9,7 +9,7 @@ namespace troupe::net::rest {
 struct destination {
   agent_id agent;
   std::optional<conversation_id> conversation;
-  std::string run_type; // metadata of the run
+  std::string run_type;             // metadata of the run
   std::optional<std::string> model; // handle that the conversation has of its own
 };
 

@@ -1,20 +1,20 @@
 // Everything that endpoints work with. Lives on the I/O thread, as long as the server.
 #pragma once
 
+#include "net/events/run_streams.hpp"
 #include "net/io/front.hpp"
 #include "net/providers/registry.hpp"
-#include "net/events/run_streams.hpp"
 #include "net/rest/router.hpp"
 
 namespace troupe::net::rest {
 
 struct settings {
-  std::string password;      // empty: everybody may
+  std::string password;                                      // empty: everybody may
   std::vector<std::string> origins{"https://app.letta.com"}; // of web pages, beside those of this machine
-  std::string version;       // as health reports it
+  std::string version;                                       // as health reports it
   std::string troupe_version;
   std::size_t max_image = 20 << 20; // bytes of an image that is fetched by its URL
-  std::string default_model;     // handle of agents that name none; empty: they have to
+  std::string default_model;        // handle of agents that name none; empty: they have to
   std::string default_embedding;
 };
 

@@ -15,7 +15,9 @@ struct list_parameters {
   std::optional<feedback_kind> feedback;
   std::optional<bool> has_feedback;
 };
-BOOST_DESCRIBE_STRUCT(list_parameters, (), (start_date, end_date, model, agent_id, project_id, trace_ids, tags, feedback, has_feedback))
+BOOST_DESCRIBE_STRUCT(list_parameters, (),
+                      (start_date, end_date, model, agent_id, project_id, trace_ids, tags, feedback,
+                       has_feedback))
 
 result<std::optional<step_id>> cursor(const storage::reader& r, const std::optional<std::string>& text) {
   if (!text) return std::optional<step_id>{};
@@ -66,12 +68,17 @@ outcome read_step(call& c, F&& f, const std::function<result<std::string>(const 
 }
 
 awaitable<outcome> retrieve(call& c) {
-  auto missing = [&](const step_id& id) -> result<std::string> { return storage::not_found_for("Step", id.str(), c.by); };
-  co_return read_step(c, [](auto&, const step& s) -> result<std::string> { return json::to_text(s); }, missing);
+  auto missing = [&](const step_id& id) -> result<std::string> {
+    return storage::not_found_for("Step", id.str(), c.by);
+  };
+  co_return read_step(
+      c, [](auto&, const step& s) -> result<std::string> { return json::to_text(s); }, missing);
 }
 
 awaitable<outcome> metrics(call& c) {
-  auto missing = [&](const step_id& id) -> result<std::string> { return storage::not_found_for("StepMetrics", id.str(), c.by); };
+  auto missing = [&](const step_id& id) -> result<std::string> {
+    return storage::not_found_for("StepMetrics", id.str(), c.by);
+  };
   auto write = [](auto&, const step& s) -> result<std::string> {
     std::string out;
     step::write_metrics(out, s);
@@ -95,7 +102,8 @@ awaitable<outcome> messages(call& c) {
     project::options o;
     o.text_is_assistant_message = false;
     o.reverse = true;
-    auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), p->order.value_or(sort_order::asc));
+    auto cut =
+        cut_messages(r, std::move(all), *before, *after, p->items(100), p->order.value_or(sort_order::asc));
     return project::to_array(project::project_list(cut, o), std::nullopt);
   };
   co_return read_step(c, write, [](auto&) -> result<std::string> { return "[]"; });

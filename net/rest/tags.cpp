@@ -10,8 +10,7 @@ BOOST_DESCRIBE_ENUM(only_name, name)
 
 } // namespace troupe::net::rest
 namespace troupe::json {
-template <>
-inline constexpr bool is_literal<net::rest::only_name> = true;
+template <> inline constexpr bool is_literal<net::rest::only_name> = true;
 }
 
 namespace troupe::net::rest {
@@ -35,7 +34,9 @@ awaitable<outcome> list_tags(call& c) {
   q.after = p->after;
   q.before = p->before;
   q.part = p->name ? p->name : p->query_text;
-  auto list = [q, org = c.by.org](const storage::reader& r) -> result<std::string> { return json::to_text(storage::list_tags(r, org, q)); };
+  auto list = [q, org = c.by.org](const storage::reader& r) -> result<std::string> {
+    return json::to_text(storage::list_tags(r, org, q));
+  };
   co_return co_await read_on_worker(c, std::move(list));
 }
 

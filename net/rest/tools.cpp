@@ -1,9 +1,10 @@
 // /tools: what every organisation has from its first start (reference: resources §5.1, §6)
+#include "storage/tools.hpp"
+
 #include "core/base/text.hpp"
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/organizations.hpp"
-#include "storage/tools.hpp"
 
 namespace troupe::net::rest {
 
@@ -15,7 +16,8 @@ struct tool_parameters {
   std::optional<bool> return_only_letta_tools, exclude_letta_tools;
 };
 BOOST_DESCRIBE_STRUCT(tool_parameters, (),
-                      (name, search, names, tool_ids, tool_types, exclude_tool_types, return_only_letta_tools, exclude_letta_tools))
+                      (name, search, names, tool_ids, tool_types, exclude_tool_types, return_only_letta_tools,
+                       exclude_letta_tools))
 
 // Values may be repeated, or stand in one value with commas between.
 std::vector<std::string> separated(const std::vector<std::string>& values) {
@@ -33,7 +35,8 @@ result<std::vector<tool_type>> types_of(const std::vector<std::string>& values, 
     if (!type) {
       std::vector<std::string> known;
       for (auto t : json::enum_texts<tool_type>()) known.emplace_back(t);
-      return fail(errc::invalid_argument, "Invalid " + std::string(parameter) + " '" + word + "'. Must be one of: " + text::join(known, ", "));
+      return fail(errc::invalid_argument, "Invalid " + std::string(parameter) + " '" + word +
+                                              "'. Must be one of: " + text::join(known, ", "));
     }
     out.push_back(*type);
   }
@@ -76,7 +79,8 @@ awaitable<outcome> list(call& c) {
   q->project = c.project();
   q->pages.limit = page->items(50);
   q->pages.order = page->order.value_or(sort_order::desc);
-  auto list = [q = *q, org = c.by.org, before = page->before, after = page->after](const storage::reader& r) mutable -> result<std::string> {
+  auto list = [q = *q, org = c.by.org, before = page->before,
+               after = page->after](const storage::reader& r) mutable -> result<std::string> {
     q.pages.before = place_of(r, before);
     q.pages.after = place_of(r, after);
     return json::to_text(storage::list_tools(r, org, q));
@@ -89,7 +93,9 @@ awaitable<outcome> count(call& c) {
   if (!p) co_return p.error();
   auto q = query_for(*p);
   if (!q) co_return q.error();
-  co_return read(c, [&](const storage::reader& r) -> result<std::string> { return std::to_string(storage::count_tools(r, c.by.org, *q)); });
+  co_return read(c, [&](const storage::reader& r) -> result<std::string> {
+    return std::to_string(storage::count_tools(r, c.by.org, *q));
+  });
 }
 
 awaitable<outcome> retrieve(call& c) {
