@@ -1,6 +1,7 @@
 // Listings of agents and of tags.
 #include "core/base/text.hpp"
 #include "storage/agents.hpp"
+#include "storage/identities.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,8 +18,15 @@ bool matches(const reader& r, const agent& a, const agent_query& q) {
   if (q.project_id && a.project_id != q.project_id) return false;
   if (q.template_id && a.template_id != q.template_id) return false;
   if (q.base_template_id && a.base_template_id != q.base_template_id) return false;
-  if (q.identity_id &&
-      std::find(a.identity_ids.begin(), a.identity_ids.end(), *q.identity_id) == a.identity_ids.end())
+  if (q.identity &&
+      std::find(a.identity_ids.begin(), a.identity_ids.end(), *q.identity) == a.identity_ids.end())
+    return false;
+  auto has_key = [&](auto& id) {
+    auto i = find_identity(r, id);
+    return i && std::find(q.identifier_keys.begin(), q.identifier_keys.end(), i->identifier_key) !=
+                    q.identifier_keys.end();
+  };
+  if (!q.identifier_keys.empty() && std::none_of(a.identity_ids.begin(), a.identity_ids.end(), has_key))
     return false;
   if (q.created_by_id && (!a.created_by_id || a.created_by_id->str() != *q.created_by_id)) return false;
   if (!q.tags.empty() && !(q.match_all_tags ? std::all_of(q.tags.begin(), q.tags.end(), has)

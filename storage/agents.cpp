@@ -2,6 +2,7 @@
 
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
+#include "storage/identities.hpp"
 #include "storage/runs.hpp"
 #include "storage/tools.hpp"
 
@@ -95,6 +96,8 @@ void put_agent(transaction& t, const agent& a, const agent* old) {
   sync(t, before.block_ids, a.block_ids,
        [&](auto& id) { return key(table::block_agents).add(id).add(a.id); });
   sync(t, before.tool_ids, a.tool_ids, [&](auto& id) { return key(table::tool_agents).add(id).add(a.id); });
+  sync(t, before.identity_ids, a.identity_ids,
+       [&](auto& id) { return key(table::identity_agents).add(id).add(a.id); });
   for (auto& tag : before.tags)
     if (!contains(a.tags, tag)) t.erase(tag_key(a, tag));
   for (auto& tag : a.tags)
@@ -123,6 +126,7 @@ void erase_agent(transaction& t, const agent& a) {
   bare.block_ids.clear();
   bare.tool_ids.clear();
   bare.tags.clear();
+  bare.identity_ids.clear();
   put_agent(t, bare, &a); // takes its entries out of the indexes of relations
   t.erase(name_key(a));
   t.erase(key(table::agents_by_org).add(a.organization_id).add(a.created_at).add(a.id));
@@ -145,9 +149,12 @@ result<void> attach_block(transaction& t, const agent& a, const block& b) {
 std::string agent_state(const reader& r, const agent& a, const agent_relations& include) {
   context_key context{a.id, std::nullopt};
   auto activity = activity_of(r, a.id);
-  agent_view view{a, activity, context_ids(r, context), {}, {}, "null", include};
+  agent_view view{a, activity, context_ids(r, context), {}, {}, {}, "null", include};
   if (include.blocks) view.blocks = blocks_of(r, a);
   if (include.tools) view.tools = tools_of(r, a);
+  for (auto& id : a.identity_ids)
+    if (auto i = include.identities ? find_identity(r, id) : std::nullopt)
+      view.identities.push_back(std::move(*i));
   if (include.pending_approval && !view.in_context.empty()) {
     auto last = find_message(r, view.in_context.back());
     std::vector<project::api_message> shown;

@@ -40,8 +40,9 @@ struct agent_query {
   sort_order order = sort_order::desc;
   agent_order by = agent_order::created_at;
   std::optional<agent_id> after, before; // unknown ones are passed over
-  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id,
-      created_by_id;
+  std::optional<std::string> name, query_text, project_id, template_id, base_template_id, created_by_id;
+  std::optional<identity_id> identity;
+  std::vector<std::string> identifier_keys; // of any of the agent's identities
   std::optional<stop_reason> last_stop_reason;
   std::vector<std::string> tags;
   bool match_all_tags = false;

@@ -48,6 +48,7 @@ bool matches(const reader& r, const block& b, const block_query& q) {
   if (!holds(q.label_search, b.label) || !holds(q.value_search, b.value)) return false;
   if (q.description_search && !holds(q.description_search, b.description.value_or(""))) return false;
   if (!has_tags(b.tags, q.tags, q.match_all_tags)) return false;
+  if (q.among && std::find(q.among->begin(), q.among->end(), b.id) == q.among->end()) return false;
   if (!q.agents_above && !q.agents_below && q.agents_exactly.empty()) return true;
   auto n = static_cast<std::int64_t>(r.count_prefix(key(table::block_agents).add(b.id)));
   if (q.agents_above && n <= *q.agents_above) return false;

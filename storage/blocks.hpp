@@ -22,6 +22,7 @@ struct block_query {
   bool show_hidden = false;
   std::optional<std::int64_t> agents_above, agents_below;
   std::vector<std::int64_t> agents_exactly;
+  std::optional<std::vector<block_id>> among; // only these
 };
 std::vector<block> list_blocks(const reader& r, const org_id& org, const block_query& q);
 // Hidden ones are counted.

@@ -39,6 +39,10 @@ enum class table : char {
   steps = 'Q',                  // step -> step
   steps_by_org = 'q',           // org | created | step -> -
   traces = 'V',                 // step -> provider_trace
+  identities = 'I',             // identity -> identity
+  identities_by_org = 'i',      // org | created | identity -> -
+  identities_by_key = 'y',      // org | project | identifier key -> identity
+  identity_agents = 'g',        // identity | agent -> -
   conversations = 'C',          // conversation -> conversation
   conversations_by_agent = 'c', // agent | created | conversation -> -
   conversations_by_org = 'd',   // org | created | conversation -> -

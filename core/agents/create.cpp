@@ -193,7 +193,7 @@ agent base_record(const create_agent& q, const llm_config& llm, const actor& by,
   a.secrets = make_secrets(q, env);
   a.template_id = q.template_id;
   a.base_template_id = q.base_template_id;
-  a.identity_ids = q.identity_ids.value_or(std::vector<std::string>{});
+  a.identity_ids = q.identity_ids.value_or(std::vector<identity_id>{});
   a.message_buffer_autoclear = q.message_buffer_autoclear || q.agent_type_ == agent_type::workflow_agent;
   a.enable_sleeptime = q.enable_sleeptime;
   if (q.response_format_) a.response_format = q.response_format_->value;

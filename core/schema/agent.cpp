@@ -165,7 +165,7 @@ void write_agent_state(std::string& out, const agent_view& view) {
       .add("deployment_id", a.deployment_id)
       .add("entity_id", a.entity_id)
       .add("identity_ids", when(include.identities, a.identity_ids))
-      .raw("identities", "[]")
+      .add("identities", when(include.identities, view.identities))
       .raw("pending_approval", include.pending_approval ? std::string_view(view.pending_approval) : "null")
       .add("message_buffer_autoclear", a.message_buffer_autoclear)
       .add("enable_sleeptime", a.enable_sleeptime)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/schema/block.hpp"
+#include "core/schema/identity.hpp"
 #include "core/schema/message.hpp"
 #include "core/schema/model.hpp"
 #include "core/schema/organization.hpp"
@@ -44,7 +45,7 @@ struct agent {
   std::optional<std::string> base_template_id;
   std::optional<std::string> deployment_id;
   std::optional<std::string> entity_id;
-  std::vector<std::string> identity_ids;
+  std::vector<identity_id> identity_ids;
   std::vector<source_id> source_ids;
   bool message_buffer_autoclear = false;
   std::optional<bool> enable_sleeptime;
@@ -136,7 +137,7 @@ struct create_agent {
   std::optional<std::string> project_id;
   std::optional<std::string> template_id;
   std::optional<std::string> base_template_id;
-  std::optional<std::vector<std::string>> identity_ids;
+  std::optional<std::vector<identity_id>> identity_ids;
   bool message_buffer_autoclear = false;
   std::optional<bool> enable_sleeptime;
   std::optional<response_format> response_format_;
@@ -178,7 +179,7 @@ struct update_agent {
   std::optional<std::string> project_id;
   std::optional<std::string> template_id;
   std::optional<std::string> base_template_id;
-  std::optional<std::vector<std::string>> identity_ids;
+  std::optional<std::vector<identity_id>> identity_ids;
   std::optional<bool> message_buffer_autoclear;
   std::optional<std::string> model;
   std::optional<embedding_handle> embedding;
@@ -224,6 +225,7 @@ struct agent_view {
   std::vector<message_id> in_context;
   std::vector<block> blocks; // only what `include` asks for needs to be filled
   std::vector<tool> tools;
+  std::vector<identity> identities;
   std::string pending_approval = "null"; // JSON text of an approval request message
   agent_relations include;
 };

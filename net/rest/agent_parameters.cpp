@@ -55,7 +55,8 @@ storage::agent_query agent_query_of(const agent_filter_parameters& p) {
   q.project_id = p.project_id;
   q.template_id = p.template_id;
   q.base_template_id = p.base_template_id;
-  q.identity_id = p.identity_id;
+  if (p.identity_id) q.identity = identity_id::parse(*p.identity_id).value_or(identity_id{});
+  q.identifier_keys = p.identifier_keys;
   q.created_by_id = p.created_by_id;
   q.last_stop_reason = p.last_stop_reason;
   q.tags = p.tags;

@@ -3,6 +3,7 @@
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/blocks.hpp"
+#include "storage/identities.hpp"
 #include "storage/organizations.hpp"
 #include "storage/tools.hpp"
 
@@ -84,6 +85,8 @@ awaitable<outcome> create(call& c) {
                 env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto tools = find_tools(t, *request, by);
     if (!tools) return tools.error();
+    for (auto& id : request->identity_ids.value_or(std::vector<identity_id>{}))
+      if (!storage::find_identity(t, id, by.org)) return storage::not_found_for("Identity", id.str(), by);
     std::vector<block> attached;
     for (auto& id : request->block_ids.value_or(std::vector<block_id>{}))
       if (auto b = storage::find_block(t, id, by.org)) attached.push_back(std::move(*b));
@@ -173,6 +176,8 @@ std::optional<error> check_relations(const storage::reader& r, update_agent& cha
   for (auto& id : change.tool_ids.value_or(std::vector<tool_id>{}))
     if (!storage::find_tool(r, id, by.org))
       return fail(errc::conflict, "CONFLICT: tool " + id.str() + " does not exist");
+  for (auto& id : change.identity_ids.value_or(std::vector<identity_id>{}))
+    if (!storage::find_identity(r, id, by.org)) return storage::not_found_for("Identity", id.str(), by);
   if (!change.block_ids) return std::nullopt;
   std::vector<block_id> kept;
   std::vector<std::string> labels;

@@ -32,6 +32,7 @@ void add_everything(router& r) {
   add_agent_messages(r);
   add_blocks(r);
   add_conversations(r);
+  add_identities(r);
   add_messages(r);
   add_models(r);
   add_runs(r);

@@ -3,6 +3,7 @@
 
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
+#include "storage/identities.hpp"
 #include "storage/organizations.hpp"
 
 namespace troupe::net::rest {
@@ -116,6 +117,20 @@ std::string place_of(const storage::reader& r, const std::optional<std::string>&
   return b ? storage::place(b->created_at, b->id.value) : std::string{};
 }
 
+// The blocks of the identities that a filter names.
+std::vector<block_id> blocks_of(const storage::reader& r, const org_id& org, const list_parameters& p) {
+  storage::identity_query all;
+  all.pages.limit = 0;
+  std::vector<block_id> out;
+  for (auto& i : storage::list_identities(r, org, all)) {
+    bool named = p.identity_id_ && *p.identity_id_ == i.id;
+    auto& keys = p.identifier_keys;
+    if (named || std::find(keys.begin(), keys.end(), i.identifier_key) != keys.end())
+      out.insert(out.end(), i.block_ids.begin(), i.block_ids.end());
+  }
+  return out;
+}
+
 awaitable<outcome> list(call& c) {
   auto filter = query_of<filter_parameters>(c);
   if (!filter) co_return filter.error();
@@ -133,10 +148,9 @@ awaitable<outcome> list(call& c) {
   q.show_hidden = p->show_hidden_blocks;
   q.pages.limit = page->items(50);
   q.pages.order = page->order.value_or(sort_order::asc);
-  bool nobodys = p->identity_id_ || !p->identifier_keys.empty(); // there are no identities to own blocks
-  auto list = [q, nobodys, org = c.by.org, before = page->before,
+  auto list = [q, p = *p, org = c.by.org, before = page->before,
                after = page->after](const storage::reader& r) mutable -> result<std::string> {
-    if (nobodys) return "[]";
+    if (p.identity_id_ || !p.identifier_keys.empty()) q.among = blocks_of(r, org, p);
     q.pages.before = place_of(r, before);
     q.pages.after = place_of(r, after);
     std::string out = "[";

@@ -15,6 +15,7 @@ void add_agent_messages(router& r);
 void add_blocks(router& r);
 void add_conversations(router& r);
 void add_conversation_messages(router& r);
+void add_identities(router& r);
 void add_messages(router& r);
 void add_models(router& r);
 void add_runs(router& r);
