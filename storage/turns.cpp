@@ -69,6 +69,10 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   auto now = env.now();
   context_key context{s.agent, s.conversation};
   if (s.autoclear) clear_context(t, context);
+  if (auto c = s.conversation && !s.messages.empty() ? find_conversation(t, *s.conversation) : std::nullopt) {
+    c->last_message_at = now;
+    put_conversation(t, *c);
+  }
   if (!s.messages.empty()) {
     auto first = append_messages(t, s.messages, &context);
     if (row->first_sequence == 0) row->first_sequence = first;

@@ -251,7 +251,11 @@ private:
   }
 
   static void write_answer(std::string& out, const approval_item& a) {
-    if (a.is_return) return write_return(out, a.returned, show(a.returned));
+    if (a.is_return) {
+      auto shown = show(a.returned);
+      shown.parts = nullptr; // here parts are one text
+      return write_return(out, a.returned, shown);
+    }
     json::object_writer(out)
         .add("type", "approval")
         .add("tool_call_id", a.tool_call_id)

@@ -18,6 +18,11 @@ message new_message(const input& in, message_role role, environment& env) {
   return m;
 }
 
+bool is_about(const approval_item& item, const tool_call& call, const message& request) {
+  return item.tool_call_id == call.id ||
+         (item.tool_call_id == request.id.str() && &call == &request.tool_calls.front());
+}
+
 namespace {
 
 error empty_content() { return fail(errc::invalid_argument, "Message content is empty or invalid"); }
@@ -58,17 +63,18 @@ std::vector<approval_item> items_of(const input_message& given, const message* r
   auto out = a.approvals.value_or(std::vector<approval_item>{});
   if (out.empty() && a.approve) {
     auto id = a.approval_request_id.value_or("");
-    // The older form names the request's message, or the one call of it.
-    if (request && (id == request->id.str() || id.empty()) && !request->tool_calls.empty())
-      id = request->tool_calls.front().id;
+    if (id.empty() && request) id = request->id.str();
     out.push_back({false, id, *a.approve, a.reason, {}});
   }
   return out;
 }
 
-std::set<std::string> ids_of(const std::vector<approval_item>& items) {
+std::set<std::string> ids_of(const std::vector<approval_item>& items, const message* request) {
   std::set<std::string> out;
-  for (auto& i : items) out.insert(i.tool_call_id);
+  for (auto& i : items)
+    out.insert(request && i.tool_call_id == request->id.str() && !request->tool_calls.empty()
+                   ? request->tool_calls.front().id
+                   : i.tool_call_id);
   return out;
 }
 
@@ -136,8 +142,11 @@ result<prepared_inputs> prepare(const input& in, environment& env) {
   if (!given.empty() && !std::holds_alternative<message_create>(given[0])) {
     first_message = 1;
     auto items = items_of(given[0], pending);
-    auto ids = ids_of(items);
+    auto ids = ids_of(items, pending);
     if (pending) {
+      if (items.empty())
+        return fail(errc::invalid_argument,
+                    "Invalid approval response. Approval response message does not contain any approvals.");
       std::set<std::string> wanted;
       for (auto& c : pending->tool_calls) wanted.insert(c.id);
       if (ids != wanted)

@@ -17,6 +17,9 @@ struct prepared_inputs {
 // approvals that clients match.
 result<prepared_inputs> prepare(const input& in, environment& env);
 
+// True where the item of an answer is about this call. The older form names the request's message for its one call.
+bool is_about(const approval_item& item, const tool_call& call, const message& request);
+
 // A message of this turn, with everything that all of them share.
 message new_message(const input& in, message_role role, environment& env);
 

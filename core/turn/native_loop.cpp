@@ -363,7 +363,7 @@ effects native_loop::resume_from_approval() {
   };
   for (auto& call : request.tool_calls) {
     auto it = std::find_if(approval_->approvals.begin(), approval_->approvals.end(),
-                           [&](auto& a) { return a.tool_call_id == call.id; });
+                           [&](auto& a) { return is_about(a, call, request); });
     if (it == approval_->approvals.end()) continue;
     if (it->is_return) {
       auto r = it->returned;

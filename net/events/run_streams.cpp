@@ -85,7 +85,7 @@ public:
     if (!log_->background && log_->ended) streams_.drop(log_->run);
   }
 
-  awaitable<std::optional<std::string>> next(std::chrono::milliseconds patience) override {
+  awaitable<std::optional<pieces>> next(std::chrono::milliseconds patience) override {
     for (;;) {
       if (log_->open) {
         if (next_ < log_->first) co_return std::nullopt; // fell behind what is kept
@@ -100,7 +100,7 @@ public:
       if (ec) continue; // woken: something is there
       auto silence = streams_.env().monotonic_ns() - heard_ns_;
       if (silence > std::chrono::nanoseconds(streams_.limits().max_silence).count()) co_return std::nullopt;
-      co_return std::string{};
+      co_return pieces{};
     }
   }
 
@@ -112,14 +112,13 @@ public:
   }
 
 private:
-  // Everything that is there, as one piece.
-  std::string take() {
-    std::string out;
+  // Everything that is there.
+  pieces take() {
+    pieces out;
     for (; next_ < log_->end(); ++next_) {
       auto& f = log_->frames[next_ - log_->first];
-      out.append(f.is_error ? "event: error\ndata: " : "data: ")
-          .append(log_->background ? numbered(f.data, next_) : f.data)
-          .append("\n\n");
+      auto& piece = out.emplace_back(f.is_error ? "event: error\ndata: " : "data: ");
+      piece.append(log_->background ? numbered(f.data, next_) : f.data).append("\n\n");
     }
     return out;
   }

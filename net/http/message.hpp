@@ -38,8 +38,9 @@ bool parse_target(request& r);
 class event_source {
 public:
   virtual ~event_source() = default;
-  // The next piece; an empty one when nothing has happened for `patience`; nothing at the end.
-  virtual awaitable<std::optional<std::string>> next(std::chrono::milliseconds patience) = 0;
+  using pieces = std::vector<std::string>; // one event each
+  // What comes next; no piece when nothing has happened for `patience`; nothing at the end.
+  virtual awaitable<std::optional<pieces>> next(std::chrono::milliseconds patience) = 0;
   // What to send when nothing has happened; empty: nothing.
   virtual std::string keep_alive() = 0;
 };

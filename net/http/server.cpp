@@ -9,6 +9,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <set>
@@ -216,10 +217,10 @@ private:
     tcp_layer().expires_after(state_->options.write_timeout);
     auto [ec, n] = co_await bhttp::async_write_header(stream_, sr, use_error);
     if (ec) co_return false;
-    while (auto piece = co_await r.events->next(state_->options.keep_alive)) {
-      auto text = piece->empty() ? r.events->keep_alive() : std::move(*piece);
+    while (auto pieces = co_await r.events->next(state_->options.keep_alive)) {
+      if (pieces->empty()) pieces->push_back(r.events->keep_alive());
       if (ending_) co_return false;
-      if (!text.empty() && !co_await write_piece(text, version == 11)) co_return false;
+      if (!co_await write_pieces(*pieces, version == 11)) co_return false;
     }
     if (version != 11) co_return false;
     tcp_layer().expires_after(state_->options.write_timeout);
@@ -227,13 +228,18 @@ private:
     co_return !last_ec && !state_->stopping;
   }
 
-  awaitable<bool> write_piece(const std::string& text, bool chunked) {
-    tcp_layer().expires_after(state_->options.write_timeout);
-    if (chunked) {
-      auto [ec, n] = co_await asio::async_write(stream_, bhttp::make_chunk(asio::buffer(text)), use_error);
-      co_return !ec;
+  // Each event is a chunk of its own, so that clients see them one by one; all of them are one write.
+  awaitable<bool> write_pieces(const event_source::pieces& pieces, bool chunked) {
+    std::string all;
+    for (auto& p : pieces) {
+      if (p.empty()) continue;
+      if (chunked) all.append(fmt::format("{:x}\r\n", p.size()));
+      all += p;
+      if (chunked) all += "\r\n";
     }
-    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(text), use_error);
+    if (all.empty()) co_return true;
+    tcp_layer().expires_after(state_->options.write_timeout);
+    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(all), use_error);
     co_return !ec;
   }
 

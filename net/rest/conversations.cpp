@@ -28,8 +28,7 @@ std::optional<error> check_model(const std::optional<std::string>& handle) {
   if (!handle) return std::nullopt;
   auto slash = handle->find('/');
   if (slash != std::string::npos && slash > 0 && slash + 1 < handle->size()) return std::nullopt;
-  return invalid_argument("Invalid model handle: " + *handle +
-                          ". Must be in the format 'provider/model-name'");
+  return invalid_argument("The model handle should be in the format provider/model-name");
 }
 
 // Copies of the agent's blocks of these labels, which only the conversation sees and changes.
