@@ -5,6 +5,8 @@ target_compile_options(troupe_options INTERFACE -Wall -Wextra -Wpedantic -Werror
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives of these in inlined standard library code at -O2.
   target_compile_options(troupe_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow -Wno-array-bounds)
+  # And this one where it inlines the allocation of a coroutine's frame, but not its release.
+  target_compile_options(troupe_options INTERFACE $<$<CONFIG:Release>:-Wno-mismatched-new-delete>)
 endif()
 target_compile_definitions(troupe_options INTERFACE
   CAF_ENABLE_TYPE_ID_CHECKS
