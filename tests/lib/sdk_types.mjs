@@ -57,6 +57,7 @@ function compile(source) {
   const options = { noEmit: true, strict: true, skipLibCheck: true, types: ['node'], target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 };
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
+  host.getCurrentDirectory = () => path.dirname(file); // wherever the tests were started
   host.fileExists = name => name === file || fileExists(name);
   host.readFile = name => (name === file ? source : readFile(name));
   host.getSourceFile = (name, ...rest) => (name === file ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022) : getSourceFile(name, ...rest));
