@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startModel, lastText } from '../lib/model.mjs';
-import { answerComplaints, operationOf, operations, refusals, sample } from '../lib/openapi.mjs';
+import { answerComplaints, complaints, operationOf, operations, refusals, sample } from '../lib/openapi.mjs';
 import { recipes } from '../lib/recipes.mjs';
 import { call, startServer } from '../lib/server.mjs';
 import { World } from '../lib/world.mjs';
@@ -36,6 +36,8 @@ async function* requests(operation) {
     const search = new URLSearchParams(Object.entries({ ...Object.fromEntries(required), ...query }).flatMap(([key, value]) => [value].flat().map(v => [key, v])));
     const target = operation.path.replace(/\{(\w+)\}/g, (_, p) => filled[p]) + (search.size ? `?${search}` : '');
     const body = rest.form ? formOf(rest.form) : rest.body ?? (json && operation.method !== 'GET' ? sample(json.schema) : undefined);
+    // A recipe is as good as the description wants it, also before the operation is served.
+    if (json && body && !rest.form) assert.deepEqual(complaints(operation.bodySchema, body), [], `the recipe for ${operation.name}`);
     yield { target, body, headers };
   }
 }

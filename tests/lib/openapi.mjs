@@ -29,6 +29,8 @@ export const exceptions = [
     apply() { Object.assign(schemas.LettaErrorMessage, { required: ['message_type', 'error_type', 'message'] }); for (const key of ['run_id', 'detail', 'seq_id']) schemas.LettaErrorMessage.properties[key] = {}; } },
 ];
 for (const exception of exceptions) exception.apply();
+// Messages are told apart by their type, so that it may not be missing, though the description has a default for it.
+for (const schema of Object.values(schemas)) if (schema.properties?.message_type?.const) schema.required = [...new Set([...(schema.required ?? []), 'message_type'])];
 
 // Operations whose one answer is a refusal, there as here: they are served.
 export const refusals = {
@@ -41,7 +43,8 @@ const ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false
 ajv.addSchema(document, 'api');
 const pointer = parts => 'api#/' + parts.map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
 
-// All operations: {name, method, path, id, successes: {status: {type: pointer of its schema}}}.
+// All operations: {name, method, path, id, body: {type: {schema}}, bodySchema: pointer to that of JSON,
+// successes: {status: {type: pointer}}}.
 export const operations = Object.entries(document.paths).flatMap(([route, methods]) => Object.entries(methods).map(([verb, o]) => {
   const successes = {};
   for (const [status, response] of Object.entries(o.responses).filter(([s]) => s.startsWith('2'))) {
@@ -49,7 +52,7 @@ export const operations = Object.entries(document.paths).flatMap(([route, method
     for (const [type, content] of Object.entries(response.content ?? {})) if (content.schema) successes[status][type] = pointer(['paths', route, verb, 'responses', status, 'content', type, 'schema']);
   }
   const method = verb.toUpperCase();
-  return { name: `${method} ${route}`, method, path: route, group: o.tags?.[0] ?? route.split('/')[2], parameters: o.parameters ?? [], body: o.requestBody?.content ?? {}, successes };
+  return { name: `${method} ${route}`, method, path: route, group: o.tags?.[0] ?? route.split('/')[2], parameters: o.parameters ?? [], body: o.requestBody?.content ?? {}, bodySchema: pointer(['paths', route, verb, 'requestBody', 'content', 'application/json', 'schema']), successes };
 }));
 
 // What is wrong with a value, or nothing.
@@ -60,16 +63,25 @@ export function complaints(where, value) {
 }
 
 export const component = name => pointer(['components', 'schemas', name]);
-const memberOf = type => { const name = Object.keys(schemas).find(n => schemas[n].properties?.message_type?.const === type); return name && component(name); };
+const members = schemas.LettaStreamingResponse.discriminator.mapping;
 
 // What a `text/event-stream` carries, as objects.
 export const frames = text => text.split('\n\n').filter(f => f.startsWith('data: ') && f !== 'data: [DONE]').map(f => JSON.parse(f.slice(6)));
 
-function streamComplaints(where, text, parse) {
-  const wheres = [where, component('LettaStreamingResponse')].filter(Boolean);
-  const bad = frames(text).filter(frame => wheres.every(w => complaints(w, frame).length));
+// An event of a turn is one of the messages. Those of a chat completion (OpenAI's) and of a connection to a tool server
+// are not in the description.
+function frameComplaints(frame) {
+  if (frame.event && !frame.message_type) return [];
+  if (frame.object === 'chat.completion.chunk') return frame.choices ? [] : ['a chunk without choices'];
+  const member = members[frame.message_type]?.split('/').at(-1);
+  return member
+    ? complaints(component(member), frame).map(c => `event ${frame.message_type}: ${c}`)
+    : [`an event of no known type: ${JSON.stringify(frame).slice(0, 200)}`];
+}
+
+function streamComplaints(text) {
   if (!text.includes('data: ')) return ['a stream without an event'];
-  return bad.slice(0, 2).map(frame => `event ${frame.message_type}: ${complaints(memberOf(frame.message_type) ?? wheres[0], frame)[0]}`);
+  return frames(text).flatMap(frameComplaints).slice(0, 3);
 }
 
 // What is wrong with an answer to an operation: {status, headers, text, json}.
@@ -78,7 +90,7 @@ export function answerComplaints(operation, answer) {
   const success = operation.successes[answer.status];
   if (!success) return [`${answer.status} ${answer.text.slice(0, 200)}`];
   const type = (answer.headers.get('content-type') ?? '').split(';')[0];
-  if (type === 'text/event-stream') return streamComplaints(success[type], answer.text);
+  if (type === 'text/event-stream') return streamComplaints(answer.text);
   const where = success['application/json'];
   if (!where) return [];
   if (answer.json === undefined) return answer.status === 204 ? [] : [`not JSON: ${answer.text.slice(0, 200)}`];

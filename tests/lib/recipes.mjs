@@ -138,6 +138,7 @@ export const recipes = {
   'POST /v1/tools/run': { body: { source_code: 'def word() -> str:\n    """Says a word."""\n    return "word"\n', args: {} } },
   'POST /v1/tools/search': { body: { query: 'memory' } },
 
+  'POST /v1/client-side-access-tokens': { body: { hostname: 'http://localhost', policy: [] } },
   'POST /v1/_internal_templates/groups': async w => ({ body: { agent_ids: [await w.fresh('agent_id')], description: 'of a template', ...ofTemplate(w) } }),
   'POST /v1/_internal_templates/agents': w => ({ body: { model: w.model, embedding: w.embedding, entity_id: w.name('entity'), ...ofTemplate(w) } }),
   'POST /v1/_internal_templates/blocks': w => ({ body: { label: 'human', value: '', entity_id: w.name('entity'), ...ofTemplate(w) } }),
