@@ -23,7 +23,7 @@ void commit_all(store_writer_state& state, storage::database& db) {
 } // namespace
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        std::shared_ptr<storage::database> db) {
+                                        const std::shared_ptr<storage::database>& db) {
   return {
       [=](const write& w) -> caf::typed_response_promise<done> {
         auto promise = self->make_response_promise<done>();

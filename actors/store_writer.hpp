@@ -19,6 +19,6 @@ struct store_writer_state {
 inline constexpr std::size_t max_group = 1024; // batches in one commit
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        std::shared_ptr<storage::database> db);
+                                        const std::shared_ptr<storage::database>& db);
 
 } // namespace troupe::actors

@@ -219,11 +219,9 @@ std::vector<tool_rule> rules_for(const create_agent& q, const std::vector<tool>&
 }
 
 std::optional<error> check_rules(const std::vector<tool_rule>& rules, const std::string& model) {
-  auto first =
-      std::count_if(rules.begin(), rules.end(), [](auto& r) { return r.type == tool_rule_type::run_first; });
-  std::vector<tool_rule> distinct = deduplicated(rules);
-  first = std::count_if(distinct.begin(), distinct.end(),
-                        [](auto& r) { return r.type == tool_rule_type::run_first; });
+  auto distinct = deduplicated(rules);
+  auto first = std::count_if(distinct.begin(), distinct.end(),
+                             [](auto& r) { return r.type == tool_rule_type::run_first; });
   if (first > 1 && model != "gpt-4o" && model != "gpt-4o-mini")
     return fail(errc::invalid_argument, "Multiple initial tools are not supported for non-structured models. "
                                         "Please use only one initial tool rule.");
@@ -232,20 +230,20 @@ std::optional<error> check_rules(const std::vector<tool_rule>& rules, const std:
 
 } // namespace
 
-result<new_agent> make_agent(const create_agent& q, const llm_config& llm,
+result<new_agent> make_agent(const create_agent& request, const llm_config& llm,
                              const std::optional<embedding_config>& embedding, const std::vector<tool>& tools,
                              const std::vector<block>& attached, const actor& by,
                              const std::optional<std::string>& project, environment& env) {
   new_agent out;
   auto& a = out.record;
-  a = base_record(q, llm, by, env);
+  a = base_record(request, llm, by, env);
   a.embedding = embedding;
-  a.project_id = project ? project : q.project_id;
+  a.project_id = project ? project : request.project_id;
   auto compaction =
-      merge_compaction(default_compaction(llm), q.compaction_settings_.value_or(json::object{}));
+      merge_compaction(default_compaction(llm), request.compaction_settings_.value_or(json::object{}));
   if (!compaction) return compaction.error();
   a.compaction = std::move(*compaction);
-  a.tool_rules = rules_for(q, tools, llm.model);
+  a.tool_rules = rules_for(request, tools, llm.model);
   if (auto wrong = check_rules(a.tool_rules, llm.model)) return *wrong;
   for (auto& t : tools) a.tool_ids.push_back(t.id);
   std::vector<block> blocks;
@@ -253,7 +251,7 @@ result<new_agent> make_agent(const create_agent& q, const llm_config& llm,
     return std::any_of(blocks.begin(), blocks.end(), [&](auto& b) { return b.label == label; });
   };
   // The later block of a label is left out without a word, as clients are used to.
-  for (auto& b : q.memory_blocks.value_or(std::vector<create_block>{})) {
+  for (auto& b : request.memory_blocks.value_or(std::vector<create_block>{})) {
     if (label_taken(b.label)) continue;
     auto made = make_block(b, by.org, env);
     if (!made.description) made.description = default_block_description(made.label);
@@ -264,7 +262,7 @@ result<new_agent> make_agent(const create_agent& q, const llm_config& llm,
     if (!label_taken(b.label)) blocks.push_back(b);
   for (auto& b : blocks) a.block_ids.push_back(b.id);
   out.messages.push_back(system_message(a, blocks, by, env));
-  for (auto& m : initial_messages(a, q.initial_message_sequence, by, env))
+  for (auto& m : initial_messages(a, request.initial_message_sequence, by, env))
     out.messages.push_back(std::move(m));
   return out;
 }

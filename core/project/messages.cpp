@@ -225,7 +225,7 @@ private:
 
   void user() {
     stored(message_type::user_message, [&](json::object_writer& w) {
-      auto* only = m_.content.size() == 1 ? std::get_if<text_content>(&m_.content[0]) : nullptr;
+      auto* only = m_.content.size() == 1 ? std::get_if<text_content>(m_.content.data()) : nullptr;
       if (!only) {
         write_parts(w.key("content"), m_.content);
         return;

@@ -160,7 +160,7 @@ awaitable<result<std::optional<agents::resolved_models>>> resolve_change(call& c
     auto found = co_await c.s.models->resolve(agents::wanted_handle(change, a));
     if (!found && change.model)
       co_return found.error(); // what the agent has may be gone from its provider: it keeps it
-    out.emplace().llm = found ? std::move(*found) : a.llm;
+    out.emplace().llm = found ? std::move(*found) : llm_config(a.llm);
   }
   if (change.embedding) {
     auto found = co_await c.s.models->resolve_embedding(change.embedding->value);
