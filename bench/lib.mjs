@@ -69,11 +69,13 @@ export async function lmdbFloor(records, bytes) {
   return figures;
 }
 
+let loads = 0;
 // Sends `count` requests of `lines` (METHOD TARGET BODY); a failed one ends the benchmark. Times in µs.
 export async function load(port, lines, { connections = 1, count = lines.length, groups = 1, mark = '' } = {}) {
-  const file = path.join(folder, 'requests');
+  const file = path.join(folder, `requests-${++loads}`);
   fs.writeFileSync(file, lines.join('\n') + '\n');
   const figures = await run('load', port, connections, count, file, groups, mark);
+  fs.rmSync(file);
   if (figures.failed) throw new Error(`${figures.failed} of ${count} requests failed: ${lines[0]}`);
   return { rate: figures.rate, ...figures.whole[0], groups: figures.whole, mark: figures.mark };
 }

@@ -179,6 +179,18 @@ async function listing(server, agents, floors) {
   figure('listing 50 messages, p50', r.p50 / 1e3, 'ms', { floor: floors.echo / 1e3, of: `echo; the store has ${records} records` });
 }
 
+// How long others wait for the I/O thread while somebody sends bodies of 30 MiB.
+async function largeBodies(server, agents, floors) {
+  const body = JSON.stringify({ description: 'x', unknown: Array(6 << 20).fill(1234) });
+  let done = false;
+  const posting = load(server.port, [`PATCH /v1/agents/${agents[0]} ${body}`], { count: 6 }).finally(() => { done = true; });
+  const waits = [];
+  while (!done) waits.push((await load(server.port, ['GET /v1/health/'], { count: 100 })).max);
+  const { p50 } = await posting;
+  figure('a body of 30 MiB, p50', p50 / 1e3, 'ms');
+  figure('  longest wait of another request meanwhile', Math.max(...waits) / 1e3, 'ms', { floor: floors.echo / 1e3, of: 'echo' });
+}
+
 const began = os.loadavg()[0];
 const [mock, echo] = [await startMock(), await startEcho()];
 let server = await startAndIdle(mock);
@@ -191,6 +203,7 @@ await streamedTokens(server, mock);
 await openStreams(server);
 server = await activation(server, mock, agents);
 await listing(server, agents, floors);
+await largeBodies(server, agents, floors);
 await Promise.all([server, mock, echo].map(p => p.stop()));
 console.log(`\n${os.cpus().length} x ${os.cpus()[0].model}; load average ${began.toFixed(2)} before, ${os.loadavg()[0].toFixed(2)} after; medians of ${rounds} rounds\n`);
 printTable();
