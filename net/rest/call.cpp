@@ -45,13 +45,28 @@ error bad_path_id(std::string_view name, std::string_view prefix, std::string_vi
   return out;
 }
 
-result<json::value> body_document(const call& c) {
+awaitable<void> parse_long_body(call& c) {
+  constexpr std::size_t long_body = 64 << 10;
+  if (c.request.body.size() < long_body) co_return;
+  // Shared with the worker: this coroutine may be gone before it is done, when the server stops.
+  auto body = std::make_shared<std::string>(std::move(c.request.body));
+  auto document = std::make_shared<decltype(c.document)>();
+  auto parse = [body, document](const storage::reader&) -> result<std::string> {
+    document->emplace(json::parse(*body));
+    return std::string{};
+  };
+  auto done = co_await read_on_worker(c, std::move(parse));
+  c.request.body = std::move(*body);
+  if (done) c.document = std::move(*document);
+}
+
+result<json::value> body_document(call& c) {
   if (c.request.body.empty()) {
     json::reader r("body");
     r.fail("missing", "Field required", nullptr);
     return json::to_error(r.errors());
   }
-  auto parsed = json::parse(c.request.body);
+  auto parsed = c.document ? *std::exchange(c.document, std::nullopt) : json::parse(c.request.body);
   if (parsed) return std::move(*parsed);
   auto why = parsed.error();
   if (why.unreadable) return fail(errc::invalid_argument, "There was an error parsing the body");
@@ -85,7 +100,7 @@ namespace {
 
 // Wraps a batch that gives a text: the text is where both the writer and the coroutine find it.
 actors::write with_body(std::string name, std::function<result<std::string>(storage::transaction&)> f,
-                        std::shared_ptr<std::string> body) {
+                        const std::shared_ptr<std::string>& body) {
   auto apply = [f = std::move(f), body](storage::transaction& t) -> result<void> {
     auto text = f(t);
     if (!text) return text.error();

@@ -14,6 +14,8 @@ struct call {
   actor by;
   bool new_sdk = true; // the caller is an SDK of version 1 or later (reference: resources §1.5)
   path_values values;
+  std::optional<boost::system::result<json::value, json::syntax_error>>
+      document{}; // a long body's, parsed already
 
   std::string_view path_value(std::string_view name) const;
   std::optional<std::string> project() const; // of the header X-Project-Id
@@ -29,17 +31,20 @@ template <class Id> result<Id> path_id(const call& c, std::string_view name) {
   return bad_path_id(name, Id::prefix, text);
 }
 
-// The document of the body. Errors: invalid_body where there is none or it is no JSON.
-result<json::value> body_document(const call& c);
+// Long bodies are parsed on a worker, before their endpoint is called: nobody else waits for them.
+awaitable<void> parse_long_body(call& c);
 
-template <class T> result<T> body_of(const call& c) {
+// The document of the body. Errors: invalid_body where there is none or it is no JSON.
+result<json::value> body_document(call& c);
+
+template <class T> result<T> body_of(call& c) {
   auto document = body_document(c);
   if (!document) return document.error();
   return json::read_as<T>(*document);
 }
 
 // A body that may be left out, or null.
-template <class T> result<T> optional_body_of(const call& c) {
+template <class T> result<T> optional_body_of(call& c) {
   if (c.request.body.empty() || c.request.body == "null") return T{};
   return body_of<T>(c);
 }
