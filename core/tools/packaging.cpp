@@ -6,9 +6,11 @@ namespace troupe::tools {
 
 namespace {
 
-std::string note(std::size_t length, std::int64_t limit) {
-  return "... [NOTE: function output was truncated since it exceeded the character limit: " +
-         std::to_string(length) + " > " + std::to_string(limit) + "]";
+constexpr std::string_view cut_note =
+    "... [NOTE: function output was truncated since it exceeded the character limit";
+
+std::string numbers(std::size_t length, std::int64_t limit) {
+  return std::to_string(length) + " > " + std::to_string(limit);
 }
 
 bool never_cut(std::string_view name) {
@@ -21,10 +23,11 @@ json::value message_of(const tool_result& r, std::string_view name, std::int64_t
   auto text = v.is_object() ? json::print_python(v) : json::python_str(v);
   auto length = text::length(text);
   if (!never_cut(name) && length > static_cast<std::size_t>(std::max<std::int64_t>(limit, 0))) {
-    // The original adds a first note without cutting, then cuts and counts that note too.
-    auto counted = length + text::length(note(length, limit));
+    // The original adds a first note (": 101 > 100]") without cutting, then cuts and counts that note too.
+    auto counted = length + cut_note.size() + numbers(length, limit).size() + 3;
     std::string cut(text::prefix(text, static_cast<std::size_t>(limit)));
-    return json::value(boost::json::string(cut + note(counted, limit)));
+    cut.append(cut_note).append(" (").append(numbers(counted, limit)).append(")]");
+    return json::value(boost::json::string(cut));
   }
   if (v.is_object()) return v;
   return json::value(boost::json::string(text));
