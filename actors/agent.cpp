@@ -1,6 +1,6 @@
 #include "actors/agent.hpp"
 
-#include "core/turn/native_loop.hpp"
+#include "core/turn/loops.hpp"
 #include "storage/runs.hpp"
 
 #include <algorithm>
@@ -92,14 +92,6 @@ void context_runner::run_refused(const run_id& run, const error& why) {
   queue_.erase(it);
 }
 
-bool context_runner::cancel(const run_id& run) {
-  auto* work = find_job(run);
-  if (!work) return false;
-  work->cancelled = true;
-  if (running_ && work == &running_->work) feed(turn::cancel{});
-  return true;
-}
-
 actor_status context_runner::status() const {
   return {"agent", queue_.size(), running_ || editing_ ? 1u : 0u, 1};
 }
@@ -146,20 +138,14 @@ void context_runner::start_turn(job work) {
         auto in = storage::load_turn(*snapshot, *order);
         snapshot.reset();
         if (!in) return carry_out(turn::finished{std::nullopt, in.error(), {}, false, false});
-        if (!is_native_loop(in->self.type)) {
-          auto why =
-              fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) +
-                                              " cannot be run by this version yet");
-          return carry_out(turn::finished{std::nullopt, why, {}, false, false});
-        }
-        running_->machine = std::make_unique<turn::native_loop>(std::move(*in), *deps_->env);
+        running_->agent_tags = in->self.tags;
+        running_->machine = turn::make_loop(std::move(*in), *deps_->env);
       },
       [&](const error& e) {
         carry_out(turn::finished{std::nullopt, e, {}, false, false});
       });
   if (!running_ || !running_->machine) return;
   keep_ticking();
-  if (running_->work.cancelled) return feed(turn::cancel{});
   feed(turn::started{});
 }
 
@@ -208,11 +194,6 @@ void context_runner::tick() {
   if (running_ || !unfinished_.empty()) keep_ticking();
 }
 
-// A run must not stay open because the disk was full when it ended.
-void context_runner::retry_unfinished() {
-  for (auto& batch : std::exchange(unfinished_, {})) write_step(std::move(batch));
-}
-
 // -- behaviour ------------------------------------------------------------------------------------
 agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
                                          agent_deps_ptr deps) {
@@ -229,10 +210,10 @@ agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_sta
         guarded("agent.edit", [&] { runner->edit(e, reply<done>(promise)); });
         return promise;
       },
-      [=](cancel_atom, const uuid& run) -> bool {
-        bool here = false;
-        guarded("agent.cancel", [&] { here = runner->cancel(run_id{run}); });
-        return here;
+      [=](cancel_atom, const uuid& run) -> caf::typed_response_promise<bool> {
+        auto promise = self->make_response_promise<bool>();
+        guarded("agent.cancel", [&] { runner->cancel(run_id{run}, reply<bool>(promise)); });
+        return promise;
       },
       [=](tick_atom) { guarded("agent.tick", [&] { runner->tick(); }); },
       [=](retire_atom) -> bool {

@@ -6,16 +6,18 @@
 #include "actors/actors.hpp"
 #include "core/base/environment.hpp"
 #include "core/turn/output.hpp"
+#include "storage/traces.hpp"
 
 #include <deque>
 
 namespace troupe::actors {
 
 struct agent_limits {
-  std::size_t max_queue = 64; // turns that may wait; more are refused with 429
+  std::size_t max_queue = 256; // turns that may wait; more are refused with 429
   std::chrono::milliseconds model_timeout{
       600'000};                          // of one call of the model, as the agent's own last resort
   std::chrono::milliseconds tick{1'000}; // how often a busy context looks at its deadlines
+  storage::trace_limits traces;
 };
 
 // What the actors of contexts share. Outlives them.
@@ -29,39 +31,44 @@ struct agent_deps {
 };
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;
 
+// One thing in the queue of a context: a turn, or a batch between turns.
+struct context_job {
+  turn_order_ptr order;
+  reply<turn_answer> answer;
+  std::optional<exclusive_edit> batch;
+  reply<done> batch_answer;
+  std::vector<reply<bool>> cancels; // who wants it to end
+  bool accepted = false;            // the run is durable, and its client knows
+};
+
+struct running_turn {
+  context_job work;
+  std::unique_ptr<turn::machine> machine;
+  std::deque<turn::event> events; // to be handled
+  bool handling = false;
+  std::vector<turn::stored_message> shown; // for a blocking answer
+  std::optional<step_id> calling;          // the step whose model call is out
+  std::int64_t call_deadline_ns = 0;
+  std::vector<std::string> agent_tags;
+  std::optional<provider_trace> trace; // of the last call, until its step is stored
+};
+
 class context_runner {
 public:
   context_runner(agent_actor::pointer self, agent_deps_ptr deps) : self_(self), deps_(std::move(deps)) {}
 
   void submit(turn_order_ptr order, reply<turn_answer> answer);
   void edit(exclusive_edit e, reply<done> answer);
-  // True where the run waits or runs here.
-  bool cancel(const run_id& run);
+  // Answered when the run has ended, and that is durable; false where it neither waits nor runs here.
+  void cancel(const run_id& run, reply<bool> answer);
   void tick();
-  bool idle() const noexcept { return !running_ && queue_.empty() && unfinished_.empty(); }
+  bool idle() const noexcept {
+    return !running_ && !editing_ && queue_.empty() && unfinished_.empty() && ends_out_ == 0;
+  }
   actor_status status() const;
 
 private:
-  // One thing in the queue: a turn, or a batch between turns.
-  struct job {
-    turn_order_ptr order;
-    reply<turn_answer> answer;
-    std::optional<exclusive_edit> batch;
-    reply<done> batch_answer;
-    bool cancelled = false;
-    bool accepted = false; // the run is durable, and its client knows
-  };
-  struct running_turn {
-    job work;
-    std::unique_ptr<turn::machine> machine;
-    std::deque<turn::event> events; // to be handled
-    bool handling = false;
-    std::vector<turn::stored_message> shown; // for a blocking answer
-    std::optional<step_id> calling;          // the step whose model call is out
-    std::int64_t call_deadline_ns = 0;
-    bool waits_for_store = false;
-    std::string zone;
-  };
+  using job = context_job;
 
   void store_run(const turn_order_ptr& order);
   void run_stored(const run_id& run);
@@ -80,7 +87,12 @@ private:
   void carry_out(turn::abandon_model e);
   void carry_out(turn::finished e);
 
-  void write_step(turn::step_commit batch);
+  void keep_trace(const model_call& call, const result<model_reply>& reply);
+
+  void end_queued(job work);
+  void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,
+                     const project::options& view);
+  void write_step(turn::step_commit step);
   void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
   bool streams() const {
     return running_ && running_->work.order->how != turn::mode::blocking &&
@@ -97,6 +109,7 @@ private:
   std::uint64_t epoch_ = 0; // of the running turn: answers to an older one are dropped
   bool ticking_ = false;
   std::vector<turn::step_commit> unfinished_; // ends of runs that could not be stored; tried again
+  std::size_t ends_out_ = 0;                  // ends of runs that are with the store
 };
 
 struct agent_state {

@@ -1,6 +1,7 @@
 // How the effects of a turn are carried out.
 #include "actors/agent.hpp"
-#include "core/protocol/openai_chat.hpp"
+#include "core/protocol/protocol.hpp"
+#include "core/protocol/traced_reply.hpp"
 #include "core/tools/base_tools.hpp"
 #include "storage/agents.hpp"
 
@@ -19,18 +20,20 @@ void context_runner::carry_out(turn::call_model e) {
   call->stream = e.request.stream;
   call->chunks = std::move(e.chunks);
   call->timeout_ms = deps_->limits.model_timeout.count();
-  call->body = openai_chat::request_body(e.request);
+  call->body = protocol::request_body(e.request);
   auto step = call->chunks.step;
   running_->calling = step;
   running_->call_deadline_ns = deps_->env->monotonic_ns() + deps_->limits.model_timeout.count() * 1'000'000;
   auto current = [this, epoch = epoch_, step] {
     return epoch == epoch_ && running_ && running_->calling == step;
   };
-  self_->request(deps_->models, caf::infinite, model_call_ptr(std::move(call)))
+  model_call_ptr sent = std::move(call);
+  self_->request(deps_->models, caf::infinite, sent)
       .then(
-          [this, current](const model_result_ptr& r) {
+          [this, current, sent](const model_result_ptr& r) {
             if (!current()) return;
             running_->calling.reset();
+            keep_trace(*sent, r->reply);
             if (r->reply)
               feed(turn::model_replied{*r->reply, r->duration_ns});
             else
@@ -41,6 +44,24 @@ void context_runner::carry_out(turn::call_model e) {
             running_->calling.reset();
             feed(turn::model_failed{from_caf(why), 0, false});
           });
+}
+
+// What went to the provider and came back, to be stored with the step.
+void context_runner::keep_trace(const model_call& call, const result<model_reply>& reply) {
+  if (deps_->limits.traces.most == 0) return;
+  auto& order = *running_->work.order;
+  auto& trace = running_->trace.emplace();
+  trace.id = deps_->env->make_id<trace_id>();
+  trace.step = call.chunks.step;
+  trace.agent = order.agent;
+  trace.run = order.run_row.id;
+  trace.organization_id = order.acting.org;
+  trace.user = order.acting.user;
+  trace.created_at = deps_->env->now();
+  trace.agent_tags = running_->agent_tags;
+  trace.request = call.body;
+  trace.response = protocol::traced_reply(reply, call.config.model);
+  trace.config = call.config;
 }
 
 void context_runner::carry_out(turn::abandon_model) {
@@ -93,8 +114,12 @@ void context_runner::carry_out(turn::run_tools e) {
 // -- the store ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::commit e) {
   auto batch = std::make_shared<turn::step_commit>(std::move(e.batch));
-  auto apply = [batch, env = deps_->env](storage::transaction& t) {
-    return storage::apply_step(t, *batch, *env);
+  auto trace = batch->step_ ? std::exchange(running_->trace, std::nullopt) : std::nullopt;
+  auto apply = [batch, trace = std::move(trace), limits = deps_->limits.traces,
+                env = deps_->env](storage::transaction& t) {
+    auto done = storage::apply_step(t, *batch, *env);
+    if (done && trace) storage::put_trace(t, *trace, limits);
+    return done;
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
@@ -119,23 +144,6 @@ void context_runner::carry_out(turn::commit e) {
           });
 }
 
-// Stores the end of a run outside of any turn; kept and tried again where the disk is still full.
-void context_runner::write_step(turn::step_commit step) {
-  auto batch = std::make_shared<turn::step_commit>(std::move(step));
-  auto apply = [batch, env = deps_->env](storage::transaction& t) {
-    return storage::apply_step(t, *batch, *env);
-  };
-  self_->request(deps_->store, caf::infinite, write{"run.end", std::move(apply)})
-      .then([](done) {},
-            [this, batch](const caf::error& why) {
-              auto e = from_caf(why);
-              if (e.code != errc::storage_full && e.code != errc::unavailable)
-                return; // gone, or ended already
-              unfinished_.push_back(*batch);
-              keep_ticking();
-            });
-}
-
 // -- the client -----------------------------------------------------------------------------------
 void context_runner::publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last) {
   publish p{run, {}, last};
@@ -149,43 +157,9 @@ void context_runner::carry_out(turn::emit e) {
     running_->shown.insert(running_->shown.end(), e.messages.begin(), e.messages.end());
     return;
   }
-  auto frames = turn::frames_of(e.messages, order.request.include_return_message_types);
+  auto frames =
+      turn::frames_of(e.messages, running_->machine->view(), order.request.include_return_message_types);
   if (!frames.empty()) publish_frames(order.run_row.id, std::move(frames), false);
-}
-
-void context_runner::carry_out(turn::finished e) {
-  auto turn_done = std::move(*running_);
-  running_.reset();
-  ++epoch_;
-  auto& order = *turn_done.work.order;
-  if (!e.durable && e.failure && e.failure->code != errc::storage_full &&
-      e.failure->code != errc::unavailable && e.failure->code != errc::cancelled) {
-    // The turn broke before it could end its own run.
-    turn::step_commit end;
-    end.agent = order.agent;
-    end.conversation = order.conversation;
-    end.run = order.run_row.id;
-    end.end =
-        turn::run_end{run_status::failed,
-                      order.how == turn::mode::blocking ? std::nullopt : std::optional(stop_reason::error),
-                      {}};
-    end.end->metadata["error"] = boost::json::string(e.failure->message);
-    write_step(std::move(end));
-  }
-  bool is_stream = order.how == turn::mode::stream || order.how == turn::mode::background;
-  if (is_stream) {
-    publish_frames(order.run_row.id,
-                   turn::closing_frames(e, order.run_row.id, order.how, e.visible, order.tokens), true);
-    // Refused before its run was durable; otherwise the client has been answered by now.
-    if (!turn_done.work.accepted && e.failure) turn_done.work.answer.deliver(*e.failure);
-  } else if (order.how == turn::mode::blocking) {
-    if (e.failure)
-      turn_done.work.answer.deliver(*e.failure);
-    else
-      turn_done.work.answer.deliver(
-          turn_answer{turn::response_body(turn_done.shown, e, order.request.include_return_message_types)});
-  }
-  start_next();
 }
 
 } // namespace troupe::actors

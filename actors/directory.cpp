@@ -1,8 +1,12 @@
 #include "actors/directory.hpp"
 
+#include <algorithm>
+
 namespace troupe::actors {
 
-agent_actor context_directory::activate() { return self_->spawn<caf::lazy_init>(agent_context, deps_); }
+agent_actor context_directory::activate() {
+  return self_->spawn<caf::lazy_init + caf::monitored>(agent_context, deps_);
+}
 
 void context_directory::with_context(const uuid& context, std::function<void(const agent_actor&)> use) {
   auto& e = contexts_[context];
@@ -28,12 +32,15 @@ void context_directory::edit(const uuid& context, const exclusive_edit& e,
 void context_directory::cancel(const uuid& context, const uuid& run,
                                caf::typed_response_promise<bool> answer) {
   auto it = contexts_.find(context);
-  if (it == contexts_.end() || it->second.retiring) { // nothing runs where nobody is active
+  if (it == contexts_.end()) { // nothing runs where nobody is active
     answer.deliver(false);
     return;
   }
-  // Ahead of whatever waits in the mailbox.
-  answer.template delegate<caf::message_priority::high>(it->second.handle, cancel_atom_v, run);
+  // Ahead of whatever waits in the mailbox. Not delegated: CAF loses the answer to a delegation that raises the
+  // priority. One that is asked to leave answers as well: before it leaves, or it had nothing to cancel.
+  self_->request<caf::message_priority::high>(it->second.handle, caf::infinite, cancel_atom_v, run)
+      .then([answer](bool here) mutable { answer.deliver(here); },
+            [answer](const caf::error&) mutable { answer.deliver(false); });
 }
 
 void context_directory::tick() {
@@ -42,15 +49,17 @@ void context_directory::tick() {
   for (auto& [context, e] : contexts_) {
     if (e.retiring || now - e.last_used_ns < idle_ns) continue;
     e.retiring = true;
-    auto ask = [this, id = context](bool left) { retired(id, left); };
-    self_->request(e.handle, caf::infinite, retire_atom_v).then(ask, [ask](const caf::error&) { ask(true); });
+    auto answered = [this, id = context, asked = e.handle](bool left) { retired(id, asked, left); };
+    self_->request(e.handle, caf::infinite, retire_atom_v).then(answered, [answered](const caf::error&) {
+      answered(true);
+    });
   }
 }
 
 // It left, or it has work: what arrived meanwhile goes to a new one, or to it.
-void context_directory::retired(const uuid& context, bool left) {
+void context_directory::retired(const uuid& context, const agent_actor& asked, bool left) {
   auto it = contexts_.find(context);
-  if (it == contexts_.end()) return;
+  if (it == contexts_.end() || it->second.handle != asked) return; // another one by now
   auto held = std::exchange(it->second.held, {});
   it->second.retiring = false;
   if (!left) it->second.last_used_ns = deps_->env->monotonic_ns();
@@ -63,6 +72,25 @@ void context_directory::retired(const uuid& context, bool left) {
   for (auto& use : held) use(handle);
 }
 
+// An actor died of an exception. The next request finds a new one; the runs it had end as failed, before anything that
+// the new one stores.
+void context_directory::lost(const caf::down_msg& who) {
+  if (!who.reason) return; // left when it was asked to
+  auto it = std::find_if(contexts_.begin(), contexts_.end(),
+                         [&](auto& c) { return c.second.handle.address() == who.source; });
+  if (it == contexts_.end()) return;
+  spdlog::error("the actor of context {} died: {}", it->first.str(), caf::to_string(who.reason));
+  auto apply = [context = it->first, env = deps_->env](storage::transaction& t) -> result<void> {
+    storage::recover_runs(t, *env, context);
+    return {};
+  };
+  self_->request(deps_->store, caf::infinite, write{"run.orphans", std::move(apply)})
+      .then([](done) {}, [](const caf::error& e) { spdlog::error("run.orphans: {}", from_caf(e).message); });
+  auto held = std::exchange(it->second.held, {});
+  it->second = {};
+  for (auto& use : held) with_context(it->first, use);
+}
+
 void context_directory::stop() {
   for (auto& [context, e] : contexts_) self_->send_exit(e.handle, caf::exit_reason::user_shutdown);
   contexts_.clear();
@@ -72,6 +100,7 @@ directory_actor::behavior_type directory(directory_actor::stateful_pointer<direc
                                          agent_deps_ptr deps, directory_limits limits) {
   self->state.contexts = std::make_unique<context_directory>(self, std::move(deps), limits);
   auto* contexts = self->state.contexts.get();
+  self->set_down_handler([=](const caf::down_msg& who) { contexts->lost(who); });
   self->delayed_send(self, limits.tick, tick_atom{});
   return {
       [=](const turn_order_ptr& order) -> caf::typed_response_promise<turn_answer> {

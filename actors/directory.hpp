@@ -23,6 +23,7 @@ public:
   void edit(const uuid& context, const exclusive_edit& e, caf::typed_response_promise<done> answer);
   void cancel(const uuid& context, const uuid& run, caf::typed_response_promise<bool> answer);
   void tick();
+  void lost(const caf::down_msg& who);
   void stop();
   std::size_t resident() const noexcept { return contexts_.size(); }
 
@@ -35,7 +36,7 @@ private:
   };
   // Hands the actor to `use`, now or when it is known which one it is.
   void with_context(const uuid& context, std::function<void(const agent_actor&)> use);
-  void retired(const uuid& context, bool left);
+  void retired(const uuid& context, const agent_actor& asked, bool left);
   agent_actor activate();
 
   directory_actor::pointer self_;

@@ -1,7 +1,9 @@
 #include "runtime/commands.hpp"
 
+#include "core/base/text.hpp"
 #include "runtime/chat.hpp"
 #include "runtime/house.hpp"
+#include "storage/faults.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/setup.hpp"
 
@@ -10,6 +12,8 @@
 
 #include <csignal>
 #include <iostream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace troupe::runtime {
 
@@ -35,7 +39,9 @@ std::string url_of(const config& c, std::uint16_t port) {
 
 // What a newcomer can paste into another terminal.
 void print_example(const std::string& url, const std::string& password) {
-  auto key = password.empty() ? std::string() : " -H 'Authorization: Bearer " + password + "'";
+  auto key = password.empty()
+                 ? std::string()
+                 : " -H 'Authorization: Bearer " + text::replace_all(password, "'", R"('\'')") + "'";
   std::cout
       << "\nTry in another terminal:\n\n"
       << "  AGENT=$(curl -s" << key << " " << url
@@ -48,10 +54,30 @@ void print_example(const std::string& url, const std::string& password) {
       << std::endl;
 }
 
+// A connection is a file; what a login allows is for programs that have few.
+void allow_files(rlim_t wanted) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= wanted) return;
+  files.rlim_cur = std::min(files.rlim_max, wanted);
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+// The store is a map of its file: where the file was cut short or the disk cannot be read, the kernel says so like this.
+extern "C" void end_unreadable(int) {
+  constexpr std::string_view text = "troupe: the store cannot be read, it is damaged: restore a backup, or "
+                                    "move the folder away to begin anew\n";
+  [[maybe_unused]] auto n = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(1);
+}
+
 int serve(config c) {
   start_logging(c.log_level);
   if (c.data.empty()) c.data = default_data();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGBUS, end_unreadable);
+  allow_files(c.http.max_connections + 1000);
+  if (auto fault = process_variables()("TROUPE_FAULT"); fault && !faults::arm(*fault))
+    return failed(fail(errc::unprocessable, "TROUPE_FAULT=" + *fault + ": this build has no such fault"));
   auto h = open_house(c, std::make_shared<system_environment>());
   if (!h) return failed(h.error());
   auto url = url_of(c, (*h)->port());
@@ -67,6 +93,7 @@ int serve(config c) {
 }
 
 result<std::unique_ptr<storage::database>> open_to_read(const std::filesystem::path& data) {
+  std::signal(SIGBUS, end_unreadable);
   storage::lmdb_options o;
   o.directory = data.empty() ? default_data() : data;
   o.create = false;
@@ -78,7 +105,9 @@ int check(const std::filesystem::path& data) {
   auto db = open_to_read(data);
   if (!db) return failed(db.error());
   try {
-    auto r = storage::check(*(*db)->snapshot());
+    auto snapshot = (*db)->snapshot();
+    if (auto known = storage::has_format(*snapshot); !known) return failed(known.error());
+    auto r = storage::check(*snapshot);
     std::cout << r.agents << " agents, " << r.blocks << " blocks, " << r.tools << " tools, " << r.messages
               << " messages, " << r.runs << " runs, " << r.steps << " steps, " << r.conversations
               << " conversations" << std::endl;
@@ -88,7 +117,8 @@ int check(const std::filesystem::path& data) {
         fail(errc::unavailable, std::to_string(r.problems.size()) +
                                     " problems: restore a backup, or move the folder away to begin anew"));
   } catch (const std::exception& e) {
-    return failed(fail(errc::unavailable, std::string("the store is damaged: ") + e.what()));
+    return failed(fail(errc::unavailable, std::string("the store is damaged (") + e.what() +
+                                              "): restore a backup, or move the folder away to begin anew"));
   }
 }
 
@@ -109,7 +139,6 @@ int run_command_line(int argc, char** argv) {
   c.password = process_variables()("LETTA_SERVER_PASSWORD").value_or("");
   auto* serving = app.add_subcommand("serve", "run the server");
   add_options(*serving, c);
-  serving->set_config("--config", "", "file with these options, one a line: port = 8283");
 
   chat_options talk;
   auto* chatting =

@@ -5,10 +5,14 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
+#include <fstream>
 
 namespace troupe::runtime {
 
-void add_options(CLI::App& s, config& c) {
+namespace {
+
+// Everything but the file that may hold it.
+void add_settings(CLI::App& s, config& c) {
   s.add_option("--host", c.http.host, "address to listen on")->envname("TROUPE_HOST")->capture_default_str();
   s.add_option("--port", c.http.port, "port to listen on; 0: any free one")
       ->envname("TROUPE_PORT")
@@ -33,6 +37,14 @@ void add_options(CLI::App& s, config& c) {
       ->envname("TROUPE_QUEUE")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  s.add_option("--traces", c.traces, "steps whose request and reply are kept; 0: none")
+      ->envname("TROUPE_TRACES")
+      ->check(CLI::Range(0, 100'000'000))
+      ->capture_default_str();
+  s.add_option("--traces-mib", c.traces_mib, "MiB that they may take")
+      ->envname("TROUPE_TRACES_MIB")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   s.add_option("--idle", c.idle_s, "seconds before an idle agent leaves memory")
       ->envname("TROUPE_IDLE")
       ->check(CLI::Range(1, 1'000'000))
@@ -49,6 +61,13 @@ void add_options(CLI::App& s, config& c) {
       ->envname("TROUPE_MAX_BODY")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
+  auto seconds = [&](const char* flag, std::int64_t& value, const char* what, const char* variable) {
+    s.add_option(flag, value, what)->envname(variable)->check(CLI::Range(1, 86'400))->capture_default_str();
+  };
+  seconds("--header-timeout", c.header_s, "seconds for the head of a request", "TROUPE_HEADER_TIMEOUT");
+  seconds("--body-timeout", c.body_s, "seconds for the body of a request", "TROUPE_BODY_TIMEOUT");
+  seconds("--idle-timeout", c.connection_idle_s, "seconds that a connection may rest between two requests",
+          "TROUPE_IDLE_TIMEOUT");
   s.add_option("--max-connections", c.http.max_connections, "connections at the same time")
       ->envname("TROUPE_MAX_CONNECTIONS")
       ->check(CLI::Range(1, 1'000'000))
@@ -80,6 +99,28 @@ void add_options(CLI::App& s, config& c) {
       ->capture_default_str();
 }
 
+void read_file(config& c, const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw CLI::FileError("--config: the file " + file + " cannot be read");
+  CLI::App settings;
+  settings.allow_config_extras(CLI::config_extras_mode::error);
+  add_settings(settings, c);
+  try {
+    settings.parse_from_stream(in);
+  } catch (const CLI::ParseError& e) { throw CLI::FileError("--config " + file + ": " + e.what()); }
+}
+
+} // namespace
+
+void add_options(CLI::App& s, config& c) {
+  // The first of the options: its callback runs before those of the others, so that they go over what the file says.
+  s.add_option_function<std::string>(
+       "--config", [&c](const std::string& file) { read_file(c, file); },
+       "file with these options, one a line: port = 8283")
+      ->envname("TROUPE_CONFIG");
+  add_settings(s, c);
+}
+
 std::filesystem::path default_data() {
   auto home = process_variables()("HOME");
   return home ? std::filesystem::path(*home) / ".troupe" : std::filesystem::path("troupe-data");
@@ -95,6 +136,7 @@ variables process_variables() {
 namespace {
 
 constexpr std::string_view openai_base = "https://api.openai.com/v1";
+constexpr std::string_view anthropic_base = "https://api.anthropic.com/v1";
 
 std::string without_slash(std::string url) {
   while (url.ends_with('/')) url.pop_back();
@@ -114,6 +156,17 @@ net::provider compatible(std::string name, std::string base, std::string key) {
   p.type = "openai";
   p.base_url = std::move(base);
   p.api_key = std::move(key);
+  return p;
+}
+
+// Configurations name the vendor's address, whichever way the calls take.
+net::provider anthropic(const variables& v) {
+  auto p =
+      compatible("anthropic", with_version(v("ANTHROPIC_BASE_URL").value_or(std::string(anthropic_base))),
+                 v("ANTHROPIC_API_KEY").value_or(""));
+  p.type = "anthropic";
+  p.kind = net::provider_kind::anthropic;
+  p.reported_url = anthropic_base;
   return p;
 }
 
@@ -144,6 +197,7 @@ result<std::vector<net::provider>> providers_of(const config& c, const variables
     p.lists_embeddings = true;
     out.push_back(std::move(p));
   }
+  if (v("ANTHROPIC_API_KEY") || v("ANTHROPIC_BASE_URL")) out.push_back(anthropic(v));
   if (auto url = v("OLLAMA_BASE_URL")) {
     auto p = compatible("ollama", with_version(*url), {});
     p.kind = net::provider_kind::ollama;

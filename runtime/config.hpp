@@ -18,12 +18,14 @@ namespace troupe::runtime {
 struct config {
   net::http::server_options http;
   std::filesystem::path data;
-  std::size_t workers = 2;            // threads for agents and long reads
-  std::size_t queue = 64;             // turns that may wait for one agent
-  std::int64_t idle_s = 60;           // before an idle agent leaves memory
-  std::int64_t model_timeout_s = 600; // of one call of a model
-  std::int64_t stop_s = 10;           // for requests at work when the server is asked to stop
+  std::size_t workers = 2;                       // threads for agents and long reads
+  std::size_t queue = 256;                       // turns that may wait for one agent
+  std::int64_t idle_s = 60;                      // before an idle agent leaves memory
+  std::int64_t model_timeout_s = 600;            // of one call of a model
+  std::size_t traces = 10'000, traces_mib = 256; // of steps; see storage::trace_limits
+  std::int64_t stop_s = 10;                      // for requests at work when the server is asked to stop
   std::int64_t max_body_mib = 32;
+  std::int64_t header_s = 15, body_s = 60, connection_idle_s = 120; // see http::server_options
   std::int64_t max_context_window = 128'000;
   bool secure = false;
   std::string password;

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view compatible_version = "0.16.8"; // of the API, as clients compare it
 
-result<std::shared_ptr<storage::database>> open_store(const config& c, environment& env) {
+result<std::shared_ptr<storage::database>> prepare_store(const config& c, environment& env) {
   storage::lmdb_options o;
   o.directory = c.data;
   auto db = storage::open_lmdb(o);
@@ -35,6 +35,15 @@ result<std::shared_ptr<storage::database>> open_store(const config& c, environme
   if (!ended) return ended.error();
   if (*ended > 0) spdlog::warn("{} interrupted runs were ended as failed", *ended);
   return store;
+}
+
+result<std::shared_ptr<storage::database>> open_store(const config& c, environment& env) {
+  try {
+    return prepare_store(c, env);
+  } catch (const std::exception& e) { // a page that cannot be read
+    return fail(errc::unavailable, "the store in " + c.data.string() + " is damaged (" + e.what() +
+                                       "): restore a backup, or move the folder away to begin anew");
+  }
 }
 
 result<std::vector<std::shared_ptr<const rehearsal::script>>> read_scripts(const config& c) {
@@ -92,6 +101,9 @@ public:
     fill_services();
     auto http = config_.http;
     http.max_body = static_cast<std::size_t>(config_.max_body_mib) << 20;
+    http.header_timeout = std::chrono::seconds(config_.header_s);
+    http.body_timeout = std::chrono::seconds(config_.body_s);
+    http.idle_timeout = std::chrono::seconds(config_.connection_idle_s);
     auto server = net::http::listen(io_, http, net::rest::make_api(services_));
     if (!server) return server.error();
     server_ = std::move(*server);
@@ -123,6 +135,8 @@ private:
     deps->streams = streams_actor_;
     deps->limits.max_queue = config_.queue;
     deps->limits.model_timeout = std::chrono::seconds(config_.model_timeout_s);
+    deps->limits.traces.most = config_.traces;
+    deps->limits.traces.most_bytes = config_.traces_mib << 20;
     actors::directory_limits limits;
     limits.idle = std::chrono::seconds(config_.idle_s);
     directory_ = system_.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), limits);
@@ -138,6 +152,7 @@ private:
     s.env = env_.get();
     s.store = store_;
     s.directory = directory_;
+    s.calls = models_;
     s.queries = queries_;
     s.models = registry_;
     s.client = client_;

@@ -26,10 +26,26 @@ struct engine_failure : std::runtime_error {
 MDB_val to_val(std::string_view s) { return {s.size(), const_cast<char*>(s.data())}; }
 std::string_view to_view(const MDB_val& v) { return {static_cast<const char*>(v.mv_data), v.mv_size}; }
 
+bool is_damage(int code) {
+  return code == MDB_INVALID || code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_PANIC;
+}
+
 error to_error(int code) {
+  if (is_damage(code))
+    return fail(errc::unavailable, std::string("The store is damaged (") + mdb_strerror(code) +
+                                       "): restore a backup, or move the folder away to begin anew");
   if (code == MDB_MAP_FULL || code == ENOSPC || code == EDQUOT || code == EFBIG)
     return fail(errc::storage_full, "The disk is full: nothing was stored");
   return fail(errc::unavailable, std::string("The store cannot be written: ") + mdb_strerror(code));
+}
+
+// LMDB calls a write that was cut short an I/O error, and that is how a disk fills up.
+bool disk_is_full(MDB_env* env) {
+  const char* directory = nullptr;
+  mdb_env_get_path(env, &directory);
+  std::error_code ec;
+  auto space = std::filesystem::space(directory, ec);
+  return !ec && space.available < (1u << 20);
 }
 
 void check_fault(std::string_view point) {
@@ -174,8 +190,9 @@ public:
     try {
       while (!try_commit(batches, results, out)) {}
     } catch (const engine_failure& e) {
-      for (std::size_t i = 0; i < batches.size(); ++i)
-        if (results[i]) results[i] = to_error(e.code);
+      auto why = to_error(e.code == EIO && disk_is_full(env_) ? ENOSPC : e.code);
+      for (auto& r : results)
+        if (r) r = why;
     }
     return results;
   }
@@ -184,8 +201,16 @@ public:
     std::error_code ec;
     std::filesystem::create_directories(directory, ec);
     if (ec) return fail(errc::unavailable, "cannot create " + directory + ": " + ec.message());
-    if (int rc = mdb_env_copy2(env_, directory.c_str(), MDB_CP_COMPACT)) return to_error(rc);
-    return {};
+    auto file = std::filesystem::path(directory) / "data.mdb";
+    // As private as the store itself; never over another store.
+    int fd = ::open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0) return fail(errc::unavailable, file.string() + " cannot be created: " + std::strerror(errno));
+    int rc = mdb_env_copyfd2(env_, fd, MDB_CP_COMPACT);
+    if (!rc && ::fsync(fd)) rc = errno;
+    ::close(fd);
+    if (!rc) return {};
+    std::filesystem::remove(file, ec); // half a copy is none
+    return fail(errc::unavailable, file.string() + " cannot be written: " + mdb_strerror(rc));
   }
 
   MDB_env* env() const noexcept { return env_; }
@@ -222,7 +247,7 @@ private:
 
 error open_error(const std::filesystem::path& file, int rc) {
   auto where = file.string();
-  if (rc == MDB_INVALID || rc == MDB_CORRUPTED || rc == MDB_PAGE_NOTFOUND || rc == MDB_PANIC)
+  if (is_damage(rc))
     return fail(errc::unavailable,
                 where + " is damaged: restore a backup, or move the folder away to begin anew");
   if (rc == MDB_VERSION_MISMATCH)
@@ -252,7 +277,8 @@ result<std::unique_ptr<database>> open_lmdb(const lmdb_options& options) {
   if (ec)
     return fail(errc::unavailable,
                 "the data folder " + options.directory.string() + " cannot be created: " + ec.message());
-  if ((!options.create || options.read_only) && !std::filesystem::exists(file))
+  auto size = std::filesystem::file_size(file, ec); // nothing where there is no file
+  if ((!options.create || options.read_only) && (ec || size == 0))
     return fail(errc::not_found, "there is no store in " + options.directory.string());
   int lock = -1;
   if (!options.read_only) {
@@ -267,6 +293,8 @@ result<std::unique_ptr<database>> open_lmdb(const lmdb_options& options) {
     return open_error(file, rc);
   };
   if (int rc = mdb_env_create(&env)) return give_up(rc);
+  // LMDB asserts what damaged pages break; the process need not end of that.
+  mdb_env_set_assert(env, [](MDB_env*, const char*) { throw engine_failure(MDB_CORRUPTED); });
   mdb_env_set_mapsize(env, options.map_size);
   mdb_env_set_maxreaders(env, options.max_readers);
   unsigned flags = MDB_NOTLS | (options.durable ? 0u : static_cast<unsigned>(MDB_NOSYNC)) |

@@ -1,6 +1,7 @@
 #include "storage/messages.hpp"
 
 #include "core/base/text.hpp"
+#include "storage/message_search.hpp"
 
 #include <algorithm>
 
@@ -210,6 +211,7 @@ void erase_history(transaction& t, const agent_id& agent, const org_id& org) {
     t.erase(key(table::messages_by_org).add(org).add(sequence));
     t.erase(message_key(agent, sequence));
   }
+  note_gone(t, org, all.size());
   t.erase_prefix(context_prefix({agent, std::nullopt}));
 }
 

@@ -8,6 +8,8 @@
 #include "storage/tools.hpp"
 #include "storage/turns.hpp"
 
+#include <charconv>
+
 namespace troupe::storage {
 
 namespace {
@@ -20,22 +22,25 @@ result<void> one_batch(database& db, std::string_view name, std::function<result
 
 } // namespace
 
+result<bool> has_format(const reader& r) {
+  auto record = r.get(meta("format"));
+  if (!record) return false;
+  std::string stored(*record);
+  int found = 0; // also of what is no number
+  std::from_chars(stored.data(), stored.data() + stored.size(), found);
+  if (found == format_version) return true;
+  if (found > format_version)
+    return fail(errc::unavailable, "the data folder has format " + stored + ", this troupe knows up to " +
+                                       std::to_string(format_version) +
+                                       ": use the newer troupe that wrote it");
+  return fail(errc::unavailable,
+              "the data folder has format " + stored + ", which this troupe cannot migrate");
+}
+
 result<void> prepare_format(database& db, environment& env) {
-  std::optional<std::string> stored;
-  {
-    auto r = db.snapshot();
-    if (auto v = r->get(meta("format"))) stored = std::string(*v);
-  }
-  if (stored) {
-    int found = std::atoi(stored->c_str());
-    if (found == format_version) return {};
-    if (found > format_version)
-      return fail(errc::unavailable, "the data folder has format " + *stored + ", this troupe knows up to " +
-                                         std::to_string(format_version) +
-                                         ": use the newer troupe that wrote it");
-    return fail(errc::unavailable,
-                "the data folder has format " + *stored + ", which this troupe cannot migrate");
-  }
+  auto there = has_format(*db.snapshot());
+  if (!there) return there.error();
+  if (*there) return {};
   return one_batch(db, "setup.format", [&env](transaction& t) -> result<void> {
     t.put(meta("format"), std::to_string(format_version));
     t.put(meta("created"), format_utc(env.now()));

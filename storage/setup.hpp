@@ -9,7 +9,9 @@ namespace troupe::storage {
 // The version of keys and records that this program writes (docs/format.md).
 inline constexpr int format_version = 1;
 
-// Reads the format record, or writes it into a new store. A newer format is an error that says what to do.
+// False for a store that has no format record yet. A newer format is an error that says what to do.
+result<bool> has_format(const reader& r);
+// Checks the format record, or writes it into a new store.
 result<void> prepare_format(database& db, environment& env);
 // The organisation, the user and the tools that every store has. Gives nothing where all was there.
 result<void> prepare_defaults(database& db, environment& env);

@@ -46,7 +46,13 @@ enum class table : char {
   conversations = 'C',          // conversation -> conversation
   conversations_by_agent = 'c', // agent | created | conversation -> -
   conversations_by_org = 'd',   // org | created | conversation -> -
-  conversation_messages = 'e'   // conversation | position -> agent | sequence
+  conversation_messages = 'e',  // conversation | position -> agent | sequence
+  search_words = 'W',           // org | word | first sequence -> postings
+  search_state = 'w',           // org -> search_state
+  jobs = 'j',                   // job -> job
+  jobs_by_org = 'Z',            // org | created | job -> -
+  traces_by_age = 'v',          // created | step -> size of the trace
+  trace_totals = 'z'            // - -> trace_totals
 };
 
 // Builds a key part by part.

@@ -145,14 +145,16 @@ void close_open_calls(transaction& t, const run& row, environment& env) {
 
 } // namespace
 
-std::size_t recover_runs(transaction& t, environment& env) {
-  auto ids = active_runs(t);
-  for (auto& id : ids) {
+std::size_t recover_runs(transaction& t, environment& env, const std::optional<uuid>& context) {
+  std::size_t n = 0;
+  for (auto& id : active_runs(t)) {
     auto row = find_run(t, id);
     if (!row) {
       t.erase(key(table::runs_active).add(id));
       continue;
     }
+    if (context && context_key{row->agent, row->conversation}.owner() != *context) continue;
+    ++n;
     close_open_calls(t, *row, env);
     turn::run_end end;
     end.status = run_status::failed;
@@ -166,7 +168,7 @@ std::size_t recover_runs(transaction& t, environment& env) {
     end_run(*row, end, env.now());
     put_run(t, *row);
   }
-  return ids.size();
+  return n;
 }
 
 } // namespace troupe::storage

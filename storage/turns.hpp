@@ -27,7 +27,7 @@ result<turn::input> load_turn(const reader& r, const turn_order& order);
 result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env);
 
 // After a restart: runs that nobody works on any more end as failed, open tool calls get a return that says so. Gives
-// how many runs there were.
-std::size_t recover_runs(transaction& t, environment& env);
+// how many runs there were. With a context (an agent's default thread, or a conversation) only those of it.
+std::size_t recover_runs(transaction& t, environment& env, const std::optional<uuid>& context = std::nullopt);
 
 } // namespace troupe::storage

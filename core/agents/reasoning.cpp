@@ -1,6 +1,7 @@
 #include "core/agents/reasoning.hpp"
 
 #include "core/base/text.hpp"
+#include "core/protocol/anthropic.hpp"
 #include "core/protocol/openai_chat.hpp"
 
 namespace troupe::agents {
@@ -34,9 +35,7 @@ bool openrouter_reasons(std::string_view model) {
 family family_of(const llm_config& c) {
   std::string_view type = c.model_endpoint_type, model = c.model;
   if (type == "openai" && openai_chat::is_reasoning_model(model)) return family::openai;
-  if ((type == "anthropic" || type == "bedrock") &&
-      starts_with_any(model, {"claude-opus-4", "claude-sonnet-4", "claude-3-7-sonnet", "claude-haiku-4-5"}))
-    return family::anthropic;
+  if ((type == "anthropic" || type == "bedrock") && anthropic::can_think(model)) return family::anthropic;
   if (starts_with_any(model, {"gemini-2.5-pro", "gemini-3"})) return family::gemini_forced;
   if ((type == "google_ai" || type == "google_vertex") && model.starts_with("gemini-2.5-flash"))
     return family::gemini_toggle;
@@ -67,10 +66,6 @@ void default_budget(llm_config& c) {
 
 } // namespace
 
-bool thinks_adaptively(std::string_view model) {
-  return starts_with_any(model, {"claude-opus-4-6", "claude-sonnet-4-6"});
-}
-
 void normalise_reasoning(llm_config& c, bool reasoning, agent_type type) {
   bool v1 = type == agent_type::letta_v1_agent;
   auto kind = family_of(c);
@@ -79,9 +74,8 @@ void normalise_reasoning(llm_config& c, bool reasoning, agent_type type) {
   case family::openai: settle_openai(c); return;
   case family::anthropic:
     c.enable_reasoner = reasoning;
-    if (reasoning && !thinks_adaptively(c.model)) default_budget(c);
-    if (!c.effort && (thinks_adaptively(c.model) || c.model.starts_with("claude-opus-4-5")))
-      c.effort = "medium";
+    if (reasoning && !anthropic::thinks_adaptively(c.model)) default_budget(c);
+    if (!c.effort && anthropic::takes_effort(c.model)) c.effort = "medium";
     return;
   case family::gemini_toggle:
     c.enable_reasoner = reasoning;

@@ -9,7 +9,4 @@ namespace troupe::agents {
 // models without reasoning of their own.
 void normalise_reasoning(llm_config& config, bool reasoning, agent_type type);
 
-// Models of Anthropic that think with a level of effort instead of a budget.
-bool thinks_adaptively(std::string_view model);
-
 } // namespace troupe::agents

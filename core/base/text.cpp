@@ -39,6 +39,17 @@ bool is_utf8(std::string_view s) noexcept {
   return true;
 }
 
+std::string utf8(std::string_view s) {
+  if (is_utf8(s)) return std::string(s);
+  std::string out;
+  for (char ch : s) {
+    auto c = static_cast<unsigned char>(ch);
+    if (c >= 0x80) out.push_back(static_cast<char>(0xc0 | c >> 6));
+    out.push_back(static_cast<char>(c < 0x80 ? c : 0x80 | (c & 0x3f)));
+  }
+  return out;
+}
+
 std::string without_nul(std::string_view s) {
   std::string out(s);
   std::erase(out, '\0');

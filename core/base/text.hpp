@@ -14,6 +14,8 @@ std::size_t length(std::string_view s) noexcept;
 std::string_view prefix(std::string_view s, std::size_t count) noexcept;
 // True where the whole is well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong).
 bool is_utf8(std::string_view s) noexcept;
+// The text itself, or where it is no UTF-8, what its bytes mean in Latin-1 (values of HTTP headers).
+std::string utf8(std::string_view s);
 // Without U+0000, which no stored text may hold.
 std::string without_nul(std::string_view s);
 // ASCII letters only; all that the API's case-insensitive filters need beside exact bytes elsewhere.

@@ -209,10 +209,8 @@ boost::system::result<value, syntax_error> parse(std::string_view text) {
   boost::json::error_code ec;
   auto v = boost::json::parse({text.data(), text.size()}, ec, {}, options());
   if (!ec) return v;
-  if (ec == boost::json::error::illegal_leading_surrogate ||
-      ec == boost::json::error::illegal_trailing_surrogate ||
-      ec == boost::json::error::expected_utf16_escape) {
-    auto mended = without_lone_surrogates(text);
+  // The parser has several errors for a lone surrogate, one of them its general one: so look at the text.
+  if (auto mended = without_lone_surrogates(text); mended.size() != text.size()) {
     v = boost::json::parse({mended.data(), mended.size()}, ec, {}, options());
     if (!ec) return v;
   }

@@ -73,7 +73,9 @@ struct style {
 void print_styled(std::string& out, const value& v, const style& st, int level) {
   auto text = [&](std::string_view s) { st.ascii ? print_ascii_string(out, s) : print_string(out, s); };
   auto line = [&](int l) {
-    if (st.indent >= 0) out.append("\n").append(static_cast<std::size_t>(st.indent * l), ' ');
+    if (st.indent < 0) return;
+    out.push_back('\n');
+    out.append(static_cast<std::size_t>(st.indent) * static_cast<std::size_t>(l), ' ');
   };
   switch (v.kind()) {
   case boost::json::kind::null: out += "null"; return;
@@ -127,8 +129,8 @@ void print_string(std::string& out, std::string_view s) {
 }
 
 void print_double(std::string& out, double d) {
-  if (std::isnan(d) || std::isinf(d)) {
-    out += std::isnan(d) ? "NaN" : d < 0 ? "-Infinity" : "Infinity";
+  if (!std::isfinite(d)) { // JSON has no word for it: a document may say 1e999
+    out += "null";
     return;
   }
   char buf[40];

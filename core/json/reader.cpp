@@ -8,13 +8,21 @@
 
 namespace troupe::json {
 
-bool reader::fail(std::string type, std::string msg, value input, std::string ctx) {
-  errors_.push_back({std::move(type), path_, std::move(msg), std::move(input), std::move(ctx)});
+namespace {
+// A document can be wrong in a million places; the first ones will do.
+constexpr std::size_t most_errors = 64;
+// An error shows what was given, but does not send megabytes back.
+constexpr std::size_t longest_input = 64 << 10;
+} // namespace
+
+bool reader::fail(std::string type, std::string msg, const value& input, std::string ctx) {
+  if (errors_.size() < most_errors)
+    errors_.push_back({std::move(type), path_, std::move(msg), input, std::move(ctx)});
   return false;
 }
 
-bool reader::fail_value(const std::string& what, value input) {
-  return fail("value_error", "Value error, " + what, std::move(input),
+bool reader::fail_value(const std::string& what, const value& input) {
+  return fail("value_error", "Value error, " + what, input,
               "{'error': ValueError(" + python_repr(std::string_view{what}) + ")}");
 }
 
@@ -40,17 +48,20 @@ std::string describe_loc(const field_error& e) {
   return out + (e.loc.size() == 1 ? ",)" : ")");
 }
 
-constexpr std::size_t max_described =
-    64; // a document can be wrong in a million places; the first ones will do
+std::string describe_input(const value& v) {
+  auto out = python_repr(v);
+  if (out.size() <= longest_input) return out;
+  return std::string(text::prefix(out, longest_input / 4)) + "...";
+}
 } // namespace
 
 std::string describe_errors(const std::vector<field_error>& errors) {
   std::string out = "[";
-  for (std::size_t i = 0; i < errors.size() && i < max_described; ++i) {
+  for (std::size_t i = 0; i < errors.size(); ++i) {
     auto& e = errors[i];
     if (i) out += ", ";
     out += "{'type': " + python_repr(std::string_view{e.type}) + ", 'loc': " + describe_loc(e) +
-           ", 'msg': " + python_repr(std::string_view{e.msg}) + ", 'input': " + python_repr(e.input);
+           ", 'msg': " + python_repr(std::string_view{e.msg}) + ", 'input': " + describe_input(e.input);
     if (!e.ctx.empty()) out += ", 'ctx': " + e.ctx;
     out += "}";
   }
@@ -76,6 +87,16 @@ bool read(reader& r, const value& v, bool& out) {
   return r.fail("bool_type", "Input should be a valid boolean", v);
 }
 
+namespace {
+// The whole text is this number; blanks around it and a plus sign do no harm.
+template <class N> bool spells(std::string_view s, N& out) {
+  auto word = text::trim(s);
+  if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
+  auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), out);
+  return ec == std::errc{} && end == word.data() + word.size();
+}
+} // namespace
+
 bool read(reader& r, const value& v, std::int64_t& out) {
   if (v.is_int64()) return out = v.get_int64(), true;
   if (v.is_uint64())
@@ -89,10 +110,7 @@ bool read(reader& r, const value& v, std::int64_t& out) {
                   v);
   }
   if (v.is_string()) {
-    auto word = text::trim(view(v.get_string()));
-    if (word.starts_with('+')) word.remove_prefix(1);
-    auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), out);
-    if (ec == std::errc{} && end == word.data() + word.size() && !word.empty()) return true;
+    if (spells(view(v.get_string()), out)) return true;
     return r.fail("int_parsing", "Input should be a valid integer, unable to parse string as an integer", v);
   }
   return r.fail("int_type", "Input should be a valid integer", v);
@@ -104,9 +122,7 @@ bool read(reader& r, const value& v, double& out) {
   if (v.is_uint64()) return out = static_cast<double>(v.get_uint64()), true;
   if (v.is_bool()) return out = v.get_bool() ? 1 : 0, true;
   if (v.is_string()) {
-    auto word = text::trim(view(v.get_string()));
-    auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), out);
-    if (ec == std::errc{} && end == word.data() + word.size() && !word.empty()) return true;
+    if (spells(view(v.get_string()), out)) return true;
     return r.fail("float_parsing", "Input should be a valid number, unable to parse string as a number", v);
   }
   return r.fail("float_type", "Input should be a valid number", v);

@@ -37,9 +37,9 @@ public:
   const std::vector<field_error>& errors() const noexcept { return errors_; }
 
   // Always false, so that a read function can end with it.
-  bool fail(std::string type, std::string msg, value input, std::string ctx = {});
+  bool fail(std::string type, std::string msg, const value& input, std::string ctx = {});
   // A check of our own, as a validator of the original raises it: type value_error, "Value error, ...".
-  bool fail_value(const std::string& what, value input);
+  bool fail_value(const std::string& what, const value& input);
 
   class scope {
   public:

@@ -43,8 +43,8 @@ void head(json::object_writer& w, const message_id& id, timestamp now, message_t
 } // namespace
 
 bool chunk_projector::gated(const delta& d) {
-  if (!d.call_name.empty()) names_.emplace_back(d.call_id, d.call_name);
   auto it = std::find_if(names_.begin(), names_.end(), [&](auto& n) { return n.first == d.call_id; });
+  if (it == names_.end() && !d.call_name.empty()) it = names_.insert(it, {d.call_id, d.call_name});
   return it != names_.end() && std::find(t_.gated.begin(), t_.gated.end(), it->second) != t_.gated.end();
 }
 

@@ -89,4 +89,32 @@ conversation_turns(const std::vector<std::shared_ptr<const message>>& messages) 
   return view().build(messages);
 }
 
+std::string text_of(const conversation_turn& t) {
+  std::string out;
+  for (auto* p : t.parts)
+    if (auto* text = std::get_if<text_content>(p)) out += text->text;
+  return out;
+}
+
+bool is_prompt(const conversation_turn& t, const model_request& r) {
+  return t.what == turn::kind::system && t.source == r.messages.front().get();
+}
+
+std::string system_text(const conversation_turn& t, const model_request& r) {
+  if (!is_prompt(t, r)) return text_of(t);
+  return r.system_override.value_or(text_of(t)) + r.system_suffix;
+}
+
+bool hides_text(const conversation_turn& t, const llm_config& c) {
+  return !t.calls.empty() && c.put_inner_thoughts_in_kwargs == false && !c.enable_reasoner &&
+         c.max_reasoning_tokens == 0;
+}
+
+bool thought_by(const conversation_turn& t, const llm_config& c) { return t.source->model == c.model; }
+
+std::string image_url(const image_content& image) {
+  if (image.source_type == "url") return image.url.value_or("");
+  return "data:" + image.media_type.value_or("image/png") + ";base64," + image.data.value_or("");
+}
+
 } // namespace troupe

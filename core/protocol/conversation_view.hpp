@@ -20,4 +20,16 @@ struct conversation_turn {
 std::vector<conversation_turn>
 conversation_turns(const std::vector<std::shared_ptr<const message>>& messages);
 
+// -- what every protocol makes of a turn -----------------------------------------------------------
+std::string text_of(const conversation_turn& t);
+// The prompt of the request, where this is its first message.
+std::string system_text(const conversation_turn& t, const model_request& r);
+bool is_prompt(const conversation_turn& t, const model_request& r);
+// Thoughts written down as text beside calls are not shown again to a model that is not to reason.
+bool hides_text(const conversation_turn& t, const llm_config& c);
+// Whether the thoughts of a turn are those of the model that is asked now. Others cannot be shown to it.
+bool thought_by(const conversation_turn& t, const llm_config& c);
+// As an address or as data:..;base64,..
+std::string image_url(const image_content& image);
+
 } // namespace troupe

@@ -22,10 +22,7 @@ void write_image(std::string& out, const image_content& image) {
   json::object_writer w(out);
   w.add("type", "image_url");
   json::object_writer url(w.key("image_url"));
-  if (image.source_type == "url")
-    url.add("url", image.url);
-  else
-    url.add("url", "data:" + image.media_type.value_or("image/png") + ";base64," + image.data.value_or(""));
+  url.add("url", image_url(image));
   url.add("detail", image.detail.value_or("auto"));
 }
 
@@ -49,16 +46,9 @@ void write_user_content(std::string& out, const turn& t) {
   out.push_back(']');
 }
 
-std::string joined_text(const turn& t) {
-  std::string out;
-  for (auto* p : t.parts)
-    if (auto* text = std::get_if<text_content>(p)) out += text->text;
-  return out;
-}
-
-void write_assistant(std::string& out, const turn& t, bool drop_text) {
+void write_assistant(std::string& out, const turn& t, const llm_config& c) {
   json::object_writer w(out);
-  auto text = drop_text && !t.calls.empty() ? std::string{} : joined_text(t);
+  auto text = hides_text(t, c) ? std::string{} : text_of(t);
   if (text.empty() && !t.calls.empty())
     w.null("content");
   else
@@ -91,13 +81,9 @@ std::string return_text(const tool_return& r) {
 
 void write_turn(std::string& out, const turn& t, const model_request& r) {
   switch (t.what) {
-  case turn::kind::system: {
-    bool first = t.source == r.messages.front().get();
-    auto text = first && r.system_override ? *r.system_override : joined_text(t);
-    if (first && !r.system_suffix.empty()) text += r.system_suffix;
-    json::object_writer(out).add("content", text).add("role", "system");
+  case turn::kind::system:
+    json::object_writer(out).add("content", system_text(t, r)).add("role", "system");
     return;
-  }
   case turn::kind::user: {
     json::object_writer w(out);
     write_user_content(w.key("content"), t);
@@ -105,11 +91,7 @@ void write_turn(std::string& out, const turn& t, const model_request& r) {
     if (t.source->name) w.add("name", *t.source->name);
     return;
   }
-  case turn::kind::assistant: {
-    auto& c = r.config;
-    bool scrub = c.put_inner_thoughts_in_kwargs == false && !c.enable_reasoner && c.max_reasoning_tokens == 0;
-    return write_assistant(out, t, scrub);
-  }
+  case turn::kind::assistant: return write_assistant(out, t, r.config);
   case turn::kind::tool:
     json::object_writer(out)
         .add("content", cut_for_prompt(return_text(*t.returned), tool_return_budget(r.config.context_window)))
@@ -235,10 +217,12 @@ result<model_reply> parse_reply(std::string_view body) {
     reply.content.emplace_back(text_content{std::string(json::view(content->get_string())), std::nullopt});
   if (auto* calls = json::find(*m, "tool_calls"); calls && calls->is_array())
     for (auto& call : calls->get_array())
-      if (auto* f = json::find(call, "function"))
+      if (auto* f = json::find(call, "function")) {
+        auto arguments = json::string_or(*f, "arguments");
         reply.calls.push_back({std::string(json::string_or(call, "id")),
                                std::string(json::string_or(*f, "name")),
-                               std::string(json::string_or(*f, "arguments", "{}"))});
+                               std::string(arguments.empty() ? "{}" : arguments)});
+      }
   if (auto reason = json::string_or(choice, "finish_reason"); !reason.empty())
     reply.finish_reason = std::string(reason);
   if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply.usage = read_usage(*usage);
@@ -246,9 +230,6 @@ result<model_reply> parse_reply(std::string_view body) {
   return reply;
 }
 
-namespace {
-
-// What OpenAI-compatible servers say when a context is too long.
 bool says_context_too_long(std::string_view body) {
   for (std::string_view s :
        {"maximum context length", "context_length_exceeded", "exceeds the context window", "context window",
@@ -256,8 +237,6 @@ bool says_context_too_long(std::string_view body) {
     if (text::contains_ignoring_case(body, s)) return true;
   return false;
 }
-
-} // namespace
 
 error error_for(int status, std::string_view body) {
   auto v = json::try_parse(body);

@@ -2,7 +2,7 @@
 // call themselves compatible.
 #pragma once
 
-#include "core/protocol/model_request.hpp"
+#include "core/protocol/reply_decoder.hpp"
 
 namespace troupe::openai_chat {
 
@@ -14,18 +14,16 @@ result<model_reply> parse_reply(std::string_view body);
 
 // The error for a status that is not 200, worded as the API's clients know it (reference: agent-loop §12).
 error error_for(int status, std::string_view body);
+// What servers say where a context is too long for their model.
+bool says_context_too_long(std::string_view body);
 
-// Decodes a stream, event by event. Pieces go to the caller as they come; the reply is put together meanwhile.
-class stream_decoder {
+class stream_decoder final : public reply_decoder {
 public:
   // `reasons_silently`: the model thinks without showing it, which the API tells its clients before the first piece.
   explicit stream_decoder(bool reasons_silently) : silent_(reasons_silently) {}
 
-  // The data of one server-sent event. Appends the pieces that it holds. An error event ends the stream.
-  result<void> feed(std::string_view data, std::vector<project::delta>& out);
-  bool done() const noexcept { return done_; }
-  // After the stream has ended: everything that was sent, or an error where it broke off.
-  result<model_reply> finish();
+  result<void> feed(std::string_view data, std::vector<project::delta>& out) override;
+  result<model_reply> finish() override;
 
 private:
   void text(std::string_view piece, std::vector<project::delta>& out);

@@ -107,20 +107,4 @@ BOOST_DESCRIBE_STRUCT(step, (),
                        stop_reason_, tags, tid, trace_id, request_id, feedback, project_id, error_type,
                        error_data, status, created_at, llm_request_ns, tool_execution_ns, step_ns))
 
-// What went to a provider and came back in one step; kept beside the step.
-struct provider_trace {
-  trace_id id;
-  step_id step;
-  agent_id agent;
-  std::optional<run_id> run;
-  org_id organization_id;
-  timestamp created_at;
-  std::string request_json;
-  std::string response_json;
-  std::optional<json::object> llm_config_;
-};
-BOOST_DESCRIBE_STRUCT(provider_trace, (),
-                      (id, step, agent, run, organization_id, created_at, request_json, response_json,
-                       llm_config_))
-
 } // namespace troupe

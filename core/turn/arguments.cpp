@@ -15,12 +15,16 @@ std::optional<json::value> first_object(const std::string& text) {
 
 } // namespace
 
-json::object parse_arguments(const std::string& text) {
+json::object parse_raw_arguments(const std::string& text) {
   auto v = json::try_parse(text);
   if (!v) v = first_object(text);
   if (v && v->is_string()) v = json::try_parse(json::view(v->get_string()));
   if (!v || !v->is_object()) return {};
-  auto out = std::move(v->get_object());
+  return std::move(v->get_object());
+}
+
+json::object parse_arguments(const std::string& text) {
+  auto out = parse_raw_arguments(text);
   out.erase("request_heartbeat");
   out.erase("thinking");
   return out;

@@ -100,10 +100,10 @@ bool was_processed(const std::vector<stored_message>& context, const std::set<st
 
 message keep_alive(const input& in, environment& env) {
   auto m = new_message(in, message_role::user, env);
-  m.content.emplace_back(text_content{
-      "[This is an automated system message hidden from the user] keep-alive: the approval was processed "
-      "already; go on where you are.",
-      std::nullopt});
+  m.content.emplace_back(
+      text_content{"<system-alert>Automated keep-alive ping. Ignore this message and continue from where you "
+                   "stopped.</system-alert>",
+                   std::nullopt});
   m.otid = env.random_uuid().str();
   return m;
 }

@@ -8,13 +8,6 @@ namespace troupe::turn {
 
 namespace {
 
-// Both loops show their text as the assistant's; calls of the message tool stay calls in the native one.
-project::options shown() {
-  project::options o;
-  o.use_assistant_message = false;
-  return o;
-}
-
 std::string stop_frame(stop_reason reason) {
   std::string out;
   json::object_writer(out).add("message_type", "stop_reason").add("stop_reason", reason);
@@ -40,13 +33,12 @@ std::string ping(const run_id& run, timestamp now, environment& env,
   return out;
 }
 
-std::vector<frame> frames_of(const std::vector<stored_message>& messages,
+std::vector<frame> frames_of(const std::vector<stored_message>& messages, const project::options& view,
                              const std::optional<std::vector<message_type>>& types) {
   std::vector<frame> out;
-  std::vector<project::api_message> api;
-  for (auto& m : messages)
-    if (m->role != message_role::user) project::project(api, *m, shown());
-  for (auto& m : api)
+  auto shown = messages;
+  std::erase_if(shown, [](auto& m) { return m->role == message_role::user; });
+  for (auto& m : project::project_list(shown, view))
     if (!types || std::find(types->begin(), types->end(), m.type) != types->end())
       out.push_back({std::move(m.body)});
   return out;
@@ -76,9 +68,9 @@ std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how
 }
 
 std::string response_body(const std::vector<stored_message>& messages, const finished& f,
+                          const project::options& view,
                           const std::optional<std::vector<message_type>>& types) {
-  std::vector<project::api_message> api;
-  for (auto& m : messages) project::project(api, *m, shown());
+  auto api = project::project_list(messages, view);
   std::string out;
   json::object_writer(out)
       .raw("messages", project::to_array(api, types && types->empty() ? std::nullopt : types))

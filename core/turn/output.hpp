@@ -18,7 +18,7 @@ std::string ping(const run_id& run, timestamp now, environment& env,
                  const std::optional<std::int64_t>& seq_id);
 
 // The API's messages of a step, for a stream: what its client asked for, without the automatic ones.
-std::vector<frame> frames_of(const std::vector<stored_message>& messages,
+std::vector<frame> frames_of(const std::vector<stored_message>& messages, const project::options& view,
                              const std::optional<std::vector<message_type>>& types);
 
 // The end of a stream.
@@ -26,6 +26,7 @@ std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how
 
 // LettaResponse.
 std::string response_body(const std::vector<stored_message>& messages, const finished& f,
+                          const project::options& view,
                           const std::optional<std::vector<message_type>>& types);
 
 } // namespace troupe::turn

@@ -120,6 +120,8 @@ class machine {
 public:
   virtual ~machine() = default;
   virtual effects handle(event e) = 0;
+  // How clients see what the turn stores.
+  virtual project::options view() const = 0;
 };
 
 } // namespace troupe::turn

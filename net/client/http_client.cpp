@@ -1,5 +1,7 @@
 #include "net/client/http_client.hpp"
 
+#include "core/base/text.hpp"
+
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <curl/curl.h>
@@ -110,6 +112,8 @@ private:
     curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
+    // Every open stream holds such a buffer; tokens are small, and a large answer is read in more pieces.
+    curl_easy_setopt(c, CURLOPT_BUFFERSIZE, 4096L);
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(r.connect_timeout.count()));
     // Not CURLOPT_TIMEOUT alone: silence is what tells a dead stream from a long one. The whole has its bound too.
     curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -134,21 +138,25 @@ private:
     return piece.size();
   }
 
+  // The value of a header, where the line is of that name (which is in small letters).
+  static std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+    bool same = line.size() > name.size() && line[name.size()] == ':' &&
+                std::equal(name.begin(), name.end(), line.begin(),
+                           [](char a, char b) { return a == (b | 0x20) || a == b; });
+    return same ? std::optional(text::trim(line.substr(name.size() + 1))) : std::nullopt;
+  }
+
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t n, void* user) {
     auto& t = *static_cast<transfer*>(user);
     std::string_view line(bytes, size * n);
-    constexpr std::string_view name = "retry-after:";
-    bool same =
-        line.size() > name.size() && std::equal(name.begin(), name.end(), line.begin(),
-                                                [](char a, char b) { return a == (b | 0x20) || a == b; });
-    if (same) {
-      auto value = line.substr(name.size());
-      while (value.starts_with(' ')) value.remove_prefix(1);
+    if (auto value = value_of(line, "retry-after")) {
       int seconds = 0;
-      if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} &&
+      if (std::from_chars(value->data(), value->data() + value->size(), seconds).ec == std::errc{} &&
           seconds >= 0)
         t.answer.retry_after = std::chrono::seconds(seconds);
     }
+    if (auto value = value_of(line, "x-should-retry"); value == "true" || value == "false")
+      t.answer.should_retry = value == "true";
     return line.size();
   }
 

@@ -29,6 +29,7 @@ struct client_answer {
   std::string body; // of a streamed answer: only what came with an error status
   std::string content_type;
   std::optional<std::chrono::milliseconds> retry_after;
+  std::optional<bool> should_retry; // what the server says about it, by x-should-retry
 };
 
 // Why there was no answer.

@@ -38,8 +38,11 @@ struct shared_state {
   server_options options;
   handler handle;
   std::set<session_base*> sessions;
+  std::size_t turned_away = 0; // of the sessions, those beyond the limit
   bool stopping = false;
 };
+
+constexpr std::size_t most_turned_away = 64; // at a time; more are closed without a word
 
 response plain_error(int status, const std::string& detail) {
   response r;
@@ -59,13 +62,17 @@ public:
 
   awaitable<void> run() {
     auto self = this->shared_from_this(); // the coroutine keeps its session
-    if constexpr (std::is_same_v<Stream, tls_stream>) {
-      tcp_layer().expires_after(state_->options.header_timeout);
-      auto [ec] = co_await stream_.async_handshake(ssl::stream_base::server, use_error);
-      if (ec) co_return;
-    }
+    if (!co_await greet()) co_return;
     while (co_await one_request()) {}
     co_await close();
+  }
+
+  // For one connection too many.
+  awaitable<void> turn_away() {
+    auto self = this->shared_from_this();
+    ++state_->turned_away;
+    if (co_await greet()) co_await refuse(503, "Too many connections: try again later");
+    --state_->turned_away;
   }
 
   void end(bool now) override {
@@ -79,6 +86,15 @@ private:
       return stream_.next_layer();
     else
       return stream_;
+  }
+
+  awaitable<bool> greet() {
+    if constexpr (std::is_same_v<Stream, tls_stream>) {
+      tcp_layer().expires_after(state_->options.header_timeout);
+      auto [ec] = co_await stream_.async_handshake(ssl::stream_base::server, use_error);
+      if (ec) co_return false;
+    }
+    co_return true;
   }
 
   awaitable<void> close() {
@@ -106,9 +122,7 @@ private:
     tcp_layer().expires_after(state_->options.body_timeout);
     auto [body_ec, n] = co_await bhttp::async_read(stream_, buffer_, parser, use_error);
     if (body_ec == bhttp::error::body_limit) co_return co_await refuse(413, too_large());
-    if (is_io_error(body_ec) || body_ec == bhttp::error::end_of_stream ||
-        body_ec == bhttp::error::partial_message)
-      co_return false;
+    if (is_io_error(body_ec) || body_ec == bhttp::error::end_of_stream) co_return false;
     if (body_ec) co_return co_await refuse(400, "There was an error parsing the body");
     co_return co_await answer(parser.release());
   }
@@ -151,8 +165,8 @@ private:
     error_code ignored;
     tcp_layer().socket().shutdown(tcp::socket::shutdown_send, ignored);
     tcp_layer().expires_after(std::chrono::seconds(2));
-    char sink[4096];
-    for (int i = 0; i < 256; ++i) {
+    char sink[8192];
+    for (;;) {
       auto [ec, n] = co_await stream_.async_read_some(asio::buffer(sink), use_error);
       if (ec) break;
     }
@@ -165,7 +179,7 @@ private:
     out.target = std::string(in.target());
     for (auto& f : in)
       out.headers.emplace_back(text::lower(std::string_view(f.name_string().data(), f.name_string().size())),
-                               std::string(f.value()));
+                               text::utf8(std::string_view(f.value().data(), f.value().size())));
     out.body = std::move(in.body());
     return out;
   }
@@ -286,22 +300,21 @@ private:
         [[maybe_unused]] auto [pause_ec] = co_await pause.async_wait(use_error);
         continue;
       }
-      if (state->sessions.size() >= state->options.max_connections) continue; // closed at once
+      bool full = state->sessions.size() - state->turned_away >= state->options.max_connections;
+      if (full && state->turned_away >= most_turned_away) continue;
       error_code ignored;
       socket.set_option(tcp::no_delay(true), ignored);
-      begin(std::move(socket));
+      begin(std::move(socket), full);
     }
   }
 
-  void begin(tcp::socket socket) {
+  void begin(tcp::socket socket, bool full) {
+    auto run = [&](auto s) { asio::co_spawn(io_, full ? s->turn_away() : s->run(), asio::detached); };
     plain_stream stream(std::move(socket));
-    if (tls_) {
-      auto s = std::make_shared<session<tls_stream>>(tls_stream(std::move(stream), *tls_), state_);
-      asio::co_spawn(io_, s->run(), asio::detached);
-    } else {
-      auto s = std::make_shared<session<plain_stream>>(std::move(stream), state_);
-      asio::co_spawn(io_, s->run(), asio::detached);
-    }
+    if (tls_)
+      run(std::make_shared<session<tls_stream>>(tls_stream(std::move(stream), *tls_), state_));
+    else
+      run(std::make_shared<session<plain_stream>>(std::move(stream), state_));
   }
 
   asio::io_context& io_;

@@ -1,6 +1,6 @@
 #include "net/providers/models.hpp"
 
-#include "core/protocol/openai_chat.hpp"
+#include "core/protocol/protocol.hpp"
 #include "core/protocol/sse.hpp"
 #include "net/providers/rehearsal_call.hpp"
 
@@ -17,16 +17,22 @@ using actors::model_call_ptr;
 using actors::model_result;
 using actors::model_result_ptr;
 
-error connection_error(const client_failure& f) {
+error connection_error(const client_failure& f, std::string_view vendor) {
+  std::string whom(vendor);
   if (f.what == client_failure::kind::timeout)
     return llm_failure(errc::llm_timeout, "LLMTimeoutError",
-                       "DEADLINE_EXCEEDED: Request to OpenAI timed out: " + f.message);
+                       "DEADLINE_EXCEEDED: Request to " + whom + " timed out: " + f.message);
   return llm_failure(errc::llm_error, "LLMConnectionError",
-                     "INTERNAL_SERVER_ERROR: Failed to connect to OpenAI: Connection error. " + f.message);
+                     "INTERNAL_SERVER_ERROR: Failed to connect to " + whom + ": Connection error. " +
+                         f.message);
 }
 
-bool worth_retrying(const boost::system::result<client_answer, client_failure>& a) {
+// `broken`: what a stream said that began well.
+bool worth_retrying(const boost::system::result<client_answer, client_failure>& a,
+                    const std::optional<error>& broken) {
+  if (broken) return broken->code == errc::llm_overloaded || broken->code == errc::llm_rate_limit;
   if (!a) return a.error().what == client_failure::kind::connection;
+  if (a->should_retry) return *a->should_retry;
   return a->status == 408 || a->status == 409 || a->status == 429 || a->status >= 500;
 }
 
@@ -41,9 +47,10 @@ struct call_state {
   std::unique_ptr<asio::steady_timer> timer; // before another attempt, or of a rehearsal
   std::unique_ptr<rehearsal_call> rehearsal;
   const provider* at = nullptr;
+  protocol::kind speaks = protocol::kind::chat_completions;
   // of a stream
   std::optional<sse_splitter> splitter;
-  std::optional<openai_chat::stream_decoder> decoder;
+  std::unique_ptr<reply_decoder> decoder;
   std::optional<project::chunk_projector> projector;
   std::optional<error> broken;
 };
@@ -91,6 +98,7 @@ private:
     c->answer = std::move(answer);
     c->began_ns = env_.monotonic_ns();
     c->at = providers_->provider_of(call->config);
+    c->speaks = protocol::kind_of(call->config);
     calls_[call->chunks.step.value] = c;
     if (c->at && c->at->kind == provider_kind::rehearsal) return rehearse(c);
     auto limit = c->at ? c->at->max_in_flight : 64;
@@ -113,9 +121,10 @@ private:
     client_request q;
     auto base = c.at ? c.at->base_url : config.model_endpoint.value_or("");
     while (base.ends_with('/')) base.pop_back();
-    q.url = base + "/chat/completions";
-    q.headers = {"Content-Type: application/json", "Expect:"};
-    if (c.at && !c.at->api_key.empty()) q.headers.push_back("Authorization: Bearer " + c.at->api_key);
+    q.url = base.append(protocol::path(c.speaks));
+    q.headers = protocol::headers(config, c.call->stream);
+    q.headers.insert(q.headers.end(), {"Content-Type: application/json", "Expect:"});
+    if (c.at && !c.at->api_key.empty()) q.headers.push_back(protocol::key_header(c.speaks, c.at->api_key));
     if (c.call->stream) q.headers.emplace_back("Accept: text/event-stream");
     q.body = c.call->body;
     auto left = c.call->timeout_ms - (env_.monotonic_ns() - c.began_ns) / 1'000'000;
@@ -126,10 +135,8 @@ private:
   void attempt(const std::shared_ptr<call_state>& c) {
     http_client::on_data data;
     if (c->call->stream) {
-      auto& config = c->call->config;
       c->splitter.emplace();
-      c->decoder.emplace(config.model_endpoint_type == "openai" &&
-                         openai_chat::is_reasoning_model(config.model));
+      c->decoder = protocol::make_decoder(c->call->config);
       c->projector.emplace(c->call->chunks);
       c->broken.reset();
       data = [this, c](std::string_view bytes) { on_bytes(c, bytes); };
@@ -170,11 +177,13 @@ private:
 
   void on_answer(const std::shared_ptr<call_state>& c,
                  boost::system::result<client_answer, client_failure> a) {
-    bool can_wait = !c->visible && !c->broken && c->attempt < options_.max_retries && worth_retrying(a);
+    bool can_wait = !c->visible && c->attempt < options_.max_retries && worth_retrying(a, c->broken);
     if (can_wait && pause_fits(*c, a)) return try_again(c, a);
-    if (!a) return finish(c, c->broken ? *c->broken : connection_error(a.error()), true);
-    if (a->status != 200) return finish(c, openai_chat::error_for(a->status, a->body), true);
-    if (!c->call->stream) return finish(c, openai_chat::parse_reply(a->body), true);
+    if (!a)
+      return finish(c, c->broken ? *c->broken : connection_error(a.error(), protocol::vendor(c->speaks)),
+                    true);
+    if (a->status != 200) return finish(c, protocol::error_for(c->speaks, a->status, a->body), true);
+    if (!c->call->stream) return finish(c, protocol::parse_reply(c->speaks, a->body), true);
     c->splitter->finish([&](std::string_view, std::string_view event) { on_event(*c, event); });
     if (c->broken) return finish(c, *c->broken, true);
     finish(c, c->decoder->finish(), true);

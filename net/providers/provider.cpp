@@ -2,6 +2,7 @@
 
 #include "core/base/embedded.hpp"
 #include "core/json/writer.hpp"
+#include "core/protocol/protocol.hpp"
 
 #include <algorithm>
 
@@ -50,6 +51,18 @@ bool chats(std::string_view model) {
   return true;
 }
 
+// A few models have shorter names in their handles.
+std::string handle_name(const provider& p, const std::string& model) {
+  if (p.kind == provider_kind::gateway) return model; // as it was asked for
+  auto* names = json::find(*json::find(table(), "handles"), p.name);
+  return std::string(names ? json::string_or(*names, model, model) : std::string_view(model));
+}
+
+bool is_offered(const provider& p, std::string_view model) {
+  if (p.kind == provider_kind::anthropic) return !model.starts_with("claude-2");
+  return !is_openai_itself(p) || chats(model);
+}
+
 } // namespace
 
 llm_config default_config(const provider& p, const std::string& model) {
@@ -57,11 +70,12 @@ llm_config default_config(const provider& p, const std::string& model) {
   llm_config c;
   c.model = model;
   c.model_endpoint_type = p.type;
-  c.model_endpoint = p.base_url;
+  c.model_endpoint = p.reported_url.empty() ? p.base_url : p.reported_url;
+  if (p.kind == provider_kind::gateway) c.model_wrapper = protocol::compatible_wrapper;
   c.provider_name = p.name;
   c.provider_category_ = provider_category::base;
   c.context_window = s.context_window;
-  c.handle = p.handle_prefix + "/" + model;
+  c.handle = p.handle_prefix + "/" + handle_name(p, model);
   c.temperature = 1.0;
   c.max_tokens = s.max_tokens;
   return c;
@@ -73,8 +87,9 @@ std::vector<llm_model> models_from_list(const provider& p, const json::value& an
   if (!data || !data->is_array()) return out;
   for (auto& item : data->get_array()) {
     std::string id(json::string_or(item, "id"));
-    if (id.empty() || (is_openai_itself(p) && !chats(id))) continue;
-    llm_model m{p.handle_prefix + "/" + id, default_config(p, id)};
+    if (id.empty() || !is_offered(p, id)) continue;
+    auto config = default_config(p, id);
+    llm_model m{*config.handle, std::move(config)};
     for (auto* key : {"max_model_len", "context_length", "context_window",
                       "max_context_length"}) // vLLM, and others that say
       if (auto n = json::int_or(item, key, 0); n > 0) m.config.context_window = n;

@@ -7,6 +7,7 @@ namespace troupe::net {
 
 enum class provider_kind {
   openai_compatible, // GET {base}/models, POST {base}/chat/completions
+  anthropic,         // GET {base}/models, page by page; POST {base}/messages
   ollama,            // GET {root}/api/tags and /api/show; the rest as above under {root}/v1
   rehearsal,         // built in
   gateway            // any handle, through one OpenAI-compatible endpoint
@@ -21,6 +22,7 @@ struct provider {
   std::string api_key;  // empty: none is sent
   std::size_t max_in_flight = 1024;
   bool lists_embeddings = false;
+  std::string reported_url; // what configurations name instead of base_url, where it is not empty
 };
 
 struct llm_model {
@@ -34,7 +36,8 @@ struct embedding_model {
 };
 
 // -- pure parts -----------------------------------------------------------------------------------
-// The models of an answer to GET /models. A proxy's list is taken whole; of OpenAI's own only what chats.
+// The models of an answer to GET /models. A proxy's list is taken whole; of OpenAI's own only what chats, of
+// Anthropic's what takes tools.
 std::vector<llm_model> models_from_list(const provider& p, const json::value& answer);
 // Names in an answer to Ollama's /api/tags.
 std::vector<std::string> names_from_tags(const json::value& answer);

@@ -2,6 +2,8 @@
 
 #include "core/agents/reasoning.hpp"
 #include "core/json/writer.hpp"
+#include "core/protocol/anthropic.hpp"
+#include "core/protocol/protocol.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -14,6 +16,7 @@ namespace {
 constexpr std::string_view vendor_free_model = "letta-free";
 constexpr std::chrono::milliseconds fresh_enough{5'000}; // before a handle that nobody has is asked for again
 constexpr std::chrono::milliseconds list_age{60'000};    // of a list that clients see
+constexpr int most_pages = 20;                           // of a list, each as long as the provider makes it
 
 error unknown_handle(const std::string& handle) {
   return fail(errc::not_found, "NOT_FOUND: Handle " + handle + " not found, must be one of []");
@@ -38,8 +41,8 @@ registry::registry(asio::io_context& io, http_client& client, environment& env,
 // there may name. Its service is not ours to call; the default script answers for it.
 void registry::add_built_in() {
   auto vendor = std::make_unique<offer>();
-  vendor->from = {"letta", "letta", "openai", provider_kind::rehearsal, "https://inference.letta.com/v1/",
-                  {},      1024,    false};
+  vendor->from = {"letta", "letta", "openai", provider_kind::rehearsal, "https://inference.letta.com/v1/", {},
+                  1024,    false,   {}};
   llm_model free{"letta/letta-free", default_config(vendor->from, std::string(vendor_free_model))};
   free.config.context_window = 30'000;
   free.config.max_tokens = 4096;
@@ -54,8 +57,8 @@ void registry::add_built_in() {
   offers_.push_back(std::move(vendor));
 
   auto own = std::make_unique<offer>();
-  own->from = {"rehearsal", "rehearsal", "openai", provider_kind::rehearsal, "rehearsal://built-in",
-               {},          100'000,     false};
+  own->from = {"rehearsal", "rehearsal", "openai", provider_kind::rehearsal, "rehearsal://built-in", {},
+               100'000,     false,       {}};
   for (auto& s : scripts_) {
     llm_model m{"rehearsal/" + s->name(), default_config(own->from, s->name())};
     m.config.context_window = s->context_window();
@@ -74,7 +77,11 @@ awaitable<std::optional<json::value>> registry::get(const provider& p, std::stri
   q.timeout = options_.list_timeout;
   q.connect_timeout = options_.list_timeout;
   q.max_answer = 8 << 20;
-  if (!p.api_key.empty()) q.headers.push_back("Authorization: Bearer " + p.api_key);
+  auto speaks =
+      p.kind == provider_kind::anthropic ? protocol::kind::messages : protocol::kind::chat_completions;
+  if (!p.api_key.empty()) q.headers.push_back(protocol::key_header(speaks, p.api_key));
+  if (p.kind == provider_kind::anthropic)
+    q.headers.push_back("anthropic-version: " + std::string(anthropic::version));
   if (q.method == "POST") q.headers.emplace_back("Content-Type: application/json");
   auto a = co_await fetch(client_, std::move(q));
   if (!a || a->status != 200) {
@@ -92,6 +99,26 @@ awaitable<void> registry::ask_list(offer& o) {
   }
   o.problem.clear();
   o.llms = models_from_list(o.from, *v);
+}
+
+// Anthropic's list comes in pages.
+awaitable<void> registry::ask_pages(offer& o) {
+  std::vector<llm_model> llms;
+  std::string after;
+  for (int page = 0; page < most_pages; ++page) {
+    auto v = co_await get(o.from, o.from.base_url + "/models?limit=1000" + after, {});
+    if (!v) {
+      o.problem = "its list of models could not be read";
+      co_return;
+    }
+    for (auto& m : models_from_list(o.from, *v)) llms.push_back(std::move(m));
+    auto* more = json::find(*v, "has_more");
+    auto last = json::string_or(*v, "last_id");
+    if (!more || !more->is_bool() || !more->get_bool() || last.empty()) break;
+    after = "&after_id=" + std::string(last);
+  }
+  o.problem.clear();
+  o.llms = std::move(llms);
 }
 
 awaitable<void> registry::ask_ollama(offer& o) {
@@ -133,6 +160,8 @@ awaitable<void> registry::refresh(offer& o, std::chrono::milliseconds max_age) {
   o.asking = true;
   if (o.from.kind == provider_kind::ollama)
     co_await ask_ollama(o);
+  else if (o.from.kind == provider_kind::anthropic)
+    co_await ask_pages(o);
   else
     co_await ask_list(o);
   o.asking = false;
@@ -253,8 +282,10 @@ const provider* registry::provider_of(const llm_config& c) const {
   auto handle = c.handle.value_or("");
   auto prefix = handle.substr(0, handle.find('/'));
   const provider* gateway = nullptr;
+  bool messages = protocol::kind_of(c) == protocol::kind::messages;
   for (auto& o : offers_) {
     if (o->from.kind == provider_kind::gateway) gateway = &o->from;
+    if (messages != (o->from.kind == provider_kind::anthropic)) continue; // it would not understand
     if (!prefix.empty() && o->from.handle_prefix == prefix &&
         (!c.provider_name || *c.provider_name == o->from.name))
       return &o->from;

@@ -57,6 +57,7 @@ private:
   };
   awaitable<void> refresh(offer& o, std::chrono::milliseconds max_age);
   awaitable<void> ask_list(offer& o);
+  awaitable<void> ask_pages(offer& o);
   awaitable<void> ask_ollama(offer& o);
   awaitable<std::optional<json::value>> get(const provider& p, std::string url, std::string body);
   void add_built_in();

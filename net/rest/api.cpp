@@ -26,13 +26,19 @@ void add_everything(router& r) {
   add_health(r);
   add_admin(r);
   add_agents(r);
+  add_agent_generate(r);
   add_agent_prompts(r);
   add_agent_memory(r);
   add_agent_tools(r);
   add_agent_messages(r);
+  add_batches(r);
   add_blocks(r);
+  add_cancelling(r);
+  add_chat_completions(r);
   add_conversations(r);
   add_identities(r);
+  add_jobs(r);
+  add_message_search(r);
   add_messages(r);
   add_models(r);
   add_runs(r);
@@ -105,12 +111,20 @@ http::response preflight(const http::request& r) {
 }
 
 // -- routes ---------------------------------------------------------------------------------------
-http::response redirect(const std::string& location, const http::request& r) {
+// To the other form of a path: the target as it came, because a decoded one could hold whole headers.
+http::response redirect(const http::request& r) {
   http::response out;
   out.status = 307;
   out.content_type.clear();
-  auto mark = r.target.find('?');
-  out.headers.emplace_back("location", location + (mark == std::string::npos ? "" : r.target.substr(mark)));
+  auto mark = std::min(r.target.find('?'), r.target.size());
+  auto path = r.target.substr(0, mark);
+  if (path.ends_with('/'))
+    path.pop_back();
+  else if (r.path.ends_with('/')) // written as an escape
+    path.resize(path.size() - 3);
+  else
+    path.push_back('/');
+  out.headers.emplace_back("location", path + r.target.substr(mark));
   return out;
 }
 
@@ -119,6 +133,7 @@ awaitable<outcome> run_endpoint(services& s, http::request r, const router::matc
   if (!by) co_return by.error();
   bool sdk = is_new_sdk(r);
   call c{std::move(r), s, *by, sdk, m.values};
+  co_await parse_long_body(c);
   co_return co_await (*m.target)(c);
 }
 
@@ -132,7 +147,7 @@ awaitable<http::response> route(services& s, http::request r) {
   switch (m.what) {
   case router::match::kind::nothing: co_return detail(404, "Not Found");
   case router::match::kind::wrong_method: co_return detail(405, "Method Not Allowed");
-  case router::match::kind::redirect: co_return redirect(m.location, r);
+  case router::match::kind::redirect: co_return redirect(r);
   case router::match::kind::unserved:
     co_return detail(501, "Not implemented: this version of Troupe does not serve " + r.method + " " +
                               r.path + " yet");

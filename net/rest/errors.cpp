@@ -30,7 +30,8 @@ int status_of(errc code) {
   case errc::too_many_requests:
   case errc::llm_rate_limit: return 429;
   case errc::not_implemented: return 501;
-  case errc::unavailable: return 503;
+  case errc::unavailable:
+  case errc::llm_overloaded: return 503;
   case errc::llm_timeout: return 504;
   case errc::storage_full: return 507;
   case errc::internal:
@@ -50,7 +51,8 @@ void write_llm_error(std::string& out, const error& e) {
 }
 
 void write_body(std::string& out, const error& e) {
-  if (is_llm_error(e.code) && e.code != errc::llm_context_window) return write_llm_error(out, e);
+  bool plain = e.code == errc::llm_context_window || e.code == errc::llm_overloaded;
+  if (is_llm_error(e.code) && !plain) return write_llm_error(out, e);
   json::object_writer body(out);
   if (e.code == errc::invalid_body) body.add("trace_id", "");
   if (e.code == errc::pending_approval)

@@ -94,7 +94,6 @@ router::match router::find(std::string_view method, std::string_view path) const
       below->ends_with('/') ? std::string(below->substr(0, below->size() - 1)) : std::string(*below) + "/";
   if (other.empty() || !any(other)) return out;
   out.what = match::kind::redirect;
-  out.location = std::string(path.substr(0, path.size() - below->size())) + other;
   return out;
 }
 

@@ -27,7 +27,6 @@ public:
     enum class kind { found, unserved, redirect, wrong_method, nothing } what = kind::nothing;
     const endpoint* target = nullptr;
     path_values values;
-    std::string location; // redirect: the path with or without its last slash
   };
   match find(std::string_view method, std::string_view path) const;
 

@@ -80,11 +80,20 @@ awaitable<outcome> list(call& c) {
   co_return co_await answer_list(c, std::move(*q));
 }
 
+struct active_parameters {
+  std::optional<std::string> agent_id;
+  std::optional<bool> background;
+};
+BOOST_DESCRIBE_STRUCT(active_parameters, (), (agent_id, background))
+
 awaitable<outcome> list_active(call& c) {
-  auto p = query_of<list_parameters>(c);
-  if (!p) co_return p.error();
-  p->active = true;
-  auto q = query_for(*p);
+  auto given = query_of<active_parameters>(c);
+  if (!given) co_return given.error();
+  list_parameters p;
+  p.agent_id = given->agent_id;
+  p.background = given->background;
+  p.active = true;
+  auto q = query_for(p);
   if (!q) co_return q.error();
   co_return co_await answer_list(c, std::move(*q));
 }

@@ -1,6 +1,6 @@
 #include "net/rest/sending.hpp"
 
-#include "core/protocol/openai_chat.hpp"
+#include "core/protocol/protocol.hpp"
 #include "core/turn/native_loop.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/images.hpp"
@@ -49,7 +49,9 @@ run make_run(const call& c, const destination& to, const send_request& request, 
   return row;
 }
 
-awaitable<result<actors::turn_order_ptr>> make_order(call& c, const destination& to, send_request request,
+} // namespace
+
+awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
                                                      turn::mode how) {
   auto a = storage::find_agent(*c.s.db->snapshot(), to.agent, c.by.org);
   if (!a) co_return no_agent(to.agent);
@@ -68,8 +70,6 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, const destination&
   order->request = std::move(request);
   co_return actors::turn_order_ptr(std::move(order));
 }
-
-} // namespace
 
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how) {
   bool pings = request.include_pings;
@@ -99,7 +99,7 @@ awaitable<outcome> preview(call& c, destination to, send_request request) {
   turn::native_loop loop(std::move(*in), *c.s.env);
   for (auto& effect : loop.handle(turn::started{})) {
     if (auto* model = std::get_if<turn::call_model>(&effect))
-      co_return http::response::json(openai_chat::request_body(model->request));
+      co_return http::response::json(protocol::request_body(model->request));
     if (auto* end = std::get_if<turn::finished>(&effect); end && end->failure) co_return *end->failure;
   }
   co_return fail(errc::conflict, "CONFLICT: the turn would not begin with a request to the model");

@@ -13,6 +13,10 @@ struct destination {
   std::optional<std::string> model; // handle that the conversation has of its own
 };
 
+// The request as it goes to the context's mailbox. Errors: not_found, for the agent or the model.
+awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
+                                                     turn::mode how);
+
 // Runs the turn; the answer is its response, or the stream of its events.
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);
 

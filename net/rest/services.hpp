@@ -24,6 +24,7 @@ struct services {
   environment* env = nullptr;
   actors::store_actor store;
   actors::directory_actor directory;
+  actors::models_actor calls; // of models
   std::vector<actors::query_actor> queries;
   std::size_t next_query = 0;
   std::shared_ptr<registry> models;

@@ -3,6 +3,19 @@
 #include "net/rest/resources.hpp"
 #include "storage/organizations.hpp"
 #include "storage/runs.hpp"
+#include "storage/traces.hpp"
+
+namespace troupe::net::rest {
+
+// In queries the words are a Literal of the original, in bodies an Enum: other errors.
+enum class feedback_filter { positive, negative };
+BOOST_DESCRIBE_ENUM(feedback_filter, positive, negative)
+
+} // namespace troupe::net::rest
+
+namespace troupe::json {
+template <> inline constexpr bool is_literal<net::rest::feedback_filter> = true;
+}
 
 namespace troupe::net::rest {
 
@@ -12,7 +25,7 @@ struct list_parameters {
   std::optional<timestamp> start_date, end_date;
   std::optional<std::string> model, agent_id, project_id;
   std::vector<std::string> trace_ids, tags;
-  std::optional<feedback_kind> feedback;
+  std::optional<feedback_filter> feedback;
   std::optional<bool> has_feedback;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (),
@@ -109,6 +122,15 @@ awaitable<outcome> messages(call& c) {
   co_return read_step(c, write, [](auto&) -> result<std::string> { return "[]"; });
 }
 
+// The trace of a step; null where none is kept, or there is no such step.
+awaitable<outcome> trace(call& c) {
+  auto id = path_id<step_id>(c, "step_id");
+  if (!id) co_return id.error();
+  co_return read(c, [&](const storage::reader& r) -> result<std::string> {
+    return json::to_text(storage::find_trace(r, *id, c.by.org));
+  });
+}
+
 struct feedback_body {
   std::optional<feedback_kind> feedback;
   std::optional<std::vector<std::string>> tags;
@@ -132,14 +154,32 @@ awaitable<outcome> feedback(call& c) {
   co_return co_await write(c, "step.feedback", std::move(store));
 }
 
+// The name of a transaction that the caller counts the step to.
+awaitable<outcome> set_transaction(call& c) {
+  auto id = path_id<step_id>(c, "step_id");
+  if (!id) co_return id.error();
+  std::string tid(c.path_value("transaction_id"));
+  auto store = [id = *id, tid, by = c.by](storage::transaction& t) -> result<std::string> {
+    auto s = storage::find_step(t, id, by.org);
+    if (!s) return storage::not_found_for("Step", id.str(), by);
+    s->tid = tid;
+    storage::put_step(t, *s);
+    return json::to_text(*s);
+  };
+  co_return co_await write(c, "step.transaction", std::move(store));
+}
+
 } // namespace
 
 void add_steps(router& r) {
   r.add("GET", "/steps/", list);
   r.add("GET", "/steps/{step_id}", retrieve);
   r.add("GET", "/steps/{step_id}/metrics", metrics);
+  r.add("GET", "/steps/{step_id}/trace", trace);
+  r.add("GET", "/telemetry/{step_id}", trace);
   r.add("GET", "/steps/{step_id}/messages", messages);
   r.add("PATCH", "/steps/{step_id}/feedback", feedback);
+  r.add("PATCH", "/steps/{step_id}/transaction/{transaction_id}", set_transaction);
 }
 
 } // namespace troupe::net::rest

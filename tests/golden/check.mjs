@@ -13,8 +13,12 @@ const expectedFile = path.join(here, 'expected.json');
 const expected = JSON.parse(fs.readFileSync(expectedFile, 'utf8'));
 
 // Scenarios by what they are played against. What is on none of these lists needs the mock model alone.
+// `client` is the environment of the replay, `mock` a further model that the setup needs.
+const openai = { OPENAI_API_KEY: 'x', OPENAI_API_BASE: 'http://127.0.0.1:9099/v1' };
+const isAnthropic = n => n.startsWith('anthropic-');
 const setups = [
-  { name: 'one OpenAI-compatible provider', when: () => true, env: { OPENAI_API_KEY: 'x', OPENAI_API_BASE: 'http://127.0.0.1:9099/v1' } },
+  { name: 'one OpenAI-compatible provider', when: n => !isAnthropic(n), env: openai },
+  { name: 'Anthropic', when: isAnthropic, mock: ['mock-anthropic.mjs', '--port', '9097'], env: { ...openai, ANTHROPIC_API_KEY: 'x', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9097' }, client: { GOLDEN_MODEL: 'anthropic/claude-sonnet-4-5-20250929' } },
 ];
 
 const expand = text => text.split(',').flatMap(part => { const [a, b] = part.split('-').map(Number); return Array.from({ length: (b ?? a) - a + 1 }, (_, i) => a + i); });
@@ -37,11 +41,15 @@ async function replay(setup, scenarios) {
   return JSON.parse(fs.readFileSync(report));
 }
 
-const mock = await startProgram(path.join(here, 'mock-llm.mjs'), ['--port', '9099'], null).catch(e => { console.error(`the mock model needs port 9099: ${e.message}`); process.exit(1); });
+const startMock = ([file, ...args]) => startProgram(path.join(here, file), args, null).catch(e => { console.error(`${file} needs port ${args[1]}: ${e.message}`); process.exit(1); });
+const mock = await startMock(['mock-llm.mjs', '--port', '9099']);
 const report = [];
 for (const setup of setups) {
   const scenarios = replayed.filter(n => setup.when(n));
-  if (scenarios.length) report.push(...await replay(setup, scenarios));
+  if (!scenarios.length) continue;
+  const own = setup.mock && await startMock(setup.mock);
+  report.push(...await replay(setup, scenarios));
+  own?.stop();
 }
 mock.stop();
 

@@ -1,0 +1,177 @@
+#include "core/turn/older_loop.hpp"
+
+#include "core/base/text.hpp"
+#include "core/tools/packaging.hpp"
+#include "core/turn/arguments.hpp"
+#include "core/turn/inner_thoughts.hpp"
+
+#include <algorithm>
+
+namespace troupe::turn {
+
+namespace {
+
+constexpr const char* no_call = "No tool calls found in response, model must make a tool call";
+
+bool is_reasoning(const content_part& p) {
+  return !std::holds_alternative<text_content>(p) && !std::holds_alternative<image_content>(p);
+}
+
+} // namespace
+
+// Thoughts are text here, and calls of send_message are what the agent says; the names a client may give for that tool
+// are for listings only.
+project::options older_loop::view() const {
+  project::options o;
+  o.use_assistant_message = in_.request.use_assistant_message;
+  o.text_is_assistant_message = false;
+  return o;
+}
+
+void older_loop::shape(model_request& r) const {
+  bool thoughts = in_.llm.put_inner_thoughts_in_kwargs.value_or(false);
+  for (auto& t : r.tools) {
+    if (t.name == "send_message") shape_message(t, in_.self.response_format);
+    if (!rules_.ends_turn(t.name)) add_heartbeat(t);
+    if (thoughts) add_thoughts(t);
+  }
+  if (thoughts)
+    for (auto& m : r.messages) m = with_thoughts_in_arguments(m);
+  r.choice.what = tool_choice::kind::required;
+  if (r.tools.size() == 1) r.choice = {tool_choice::kind::named, r.tools[0].name};
+  r.response_format.reset(); // it went into send_message
+}
+
+effects older_loop::take_reply(model_reply reply) {
+  if (reply.calls.empty()) return end_now(std::nullopt, llm_failure(errc::llm_error, "LLMError", no_call));
+  auto call = std::move(reply.calls.front());
+  auto given = read_inner(call.arguments);
+  content_ = std::move(reply.content);
+  std::erase_if(content_, [&](auto& p) { return !is_reasoning(p) && !given.thoughts.empty(); });
+  if (!given.thoughts.empty() && content_.empty())
+    content_.emplace_back(text_content{given.thoughts, std::nullopt});
+  std::erase_if(content_, [](auto& p) {
+    auto* t = std::get_if<text_content>(&p);
+    return t && t->text.empty() && !t->signature;
+  });
+  wants_heartbeat_ = given.heartbeat;
+  if (is_gated(call.name)) return store_suspension(call);
+  plan(call);
+  return run_planned();
+}
+
+effects older_loop::store_suspension(const tool_call& call) {
+  auto request = fresh_message(message_role::approval);
+  request.id = in_.tokens ? project::approval_id_for(reply_id_) : env_.make_id<message_id>();
+  request.content = content_;
+  request.tool_calls.push_back({call.id, call.name, with_heartbeat(call.arguments, wants_heartbeat_)});
+  request.otid = request.id.str();
+  request.tool_call_id = call.id;
+  go_on_ = false;
+  stop_ = stop_reason::requires_approval;
+  std::vector<message> fresh;
+  fresh.push_back(std::move(request));
+  return commit_step(std::move(fresh));
+}
+
+effects older_loop::take_results() {
+  auto& p = planned_.front();
+  decide();
+  std::vector<message> fresh;
+  auto called = fresh_message(message_role::assistant);
+  called.id = reply_id_;
+  called.content = content_;
+  called.tool_calls.push_back(p.invocation.call);
+  called.tool_calls.front().arguments = with_heartbeat(p.invocation.call.arguments, go_on_);
+  called.tool_call_id = p.invocation.call.id;
+  auto result = fresh_message(message_role::tool);
+  result.name = p.invocation.call.name;
+  result.tool_call_id = p.invocation.call.id;
+  result.tool_returns.push_back(returned(p, result.created_at));
+  result.content.emplace_back(
+      text_content{std::get<std::string>(result.tool_returns.back().func_response), std::nullopt});
+  step_tools_used_.clear();
+  auto* t = find_tool(p.invocation.call.name);
+  if (t && !p.violates) step_tools_used_.push_back(t->id);
+  bool well = p.result->status == return_status::success;
+  if (!resumed_) fresh.push_back(std::move(called)); // a resumed reply is stored already
+  fresh.push_back(std::move(result));
+  if (go_on_) {
+    if (reason_.empty())
+      reason_ = well ? "Function called using request_heartbeat=true, returning control"
+                     : "Function call failed, returning control";
+    fresh.push_back(heartbeat(reason_));
+  }
+  return commit_step(std::move(fresh));
+}
+
+void older_loop::decide() {
+  auto& p = planned_.front();
+  auto& name = p.invocation.call.name;
+  go_on_ = wants_heartbeat_;
+  reason_.clear();
+  stop_.reset();
+  if (p.violates) {
+    go_on_ = true;
+    reason_ = "Continuing: tool rule violation.";
+  } else {
+    rules_.called(name);
+    if (rules_.ends_turn(name)) {
+      if (go_on_) stop_ = stop_reason::tool_rule;
+      go_on_ = false;
+    } else if (rules_.has_children(name)) {
+      go_on_ = true;
+      reason_ = "Continuing: child tool rule.";
+    } else if (rules_.continues(name)) {
+      go_on_ = true;
+      reason_ = "Continuing: continue tool rule.";
+    }
+  }
+  bool whole = in_.how == mode::blocking || in_.how == mode::async; // streams know no last step
+  if (whole && is_last_step()) {
+    go_on_ = false;
+    stop_ = stop_reason::max_steps;
+    return;
+  }
+  auto uncalled = rules_.uncalled_required(attached_names());
+  if (go_on_ || uncalled.empty()) return;
+  go_on_ = true;
+  stop_.reset();
+  reason_ = "Continuing, user expects these tools: [" + text::join(uncalled, ", ") + "] to be called still.";
+}
+
+// -- approvals ------------------------------------------------------------------------------------
+effects older_loop::resume_from_approval() {
+  auto& request = *context_.back();
+  auto& call = request.tool_calls.front();
+  auto it = std::find_if(approval_->approvals.begin(), approval_->approvals.end(),
+                         [&](auto& a) { return is_about(a, call, request); });
+  if (it == approval_->approvals.end() || it->is_return)
+    return end_now(stop_reason::invalid_tool_call, std::nullopt);
+  if (!it->approve) return store_denial(call, it->reason);
+  wants_heartbeat_ = read_inner(call.arguments).heartbeat;
+  plan_unchecked(call);
+  return run_planned();
+}
+
+effects older_loop::store_denial(const tool_call& call, const std::optional<std::string>& reason) {
+  tools::tool_result denied;
+  denied.status = return_status::error;
+  denied.returned =
+      boost::json::string("Error: request to call tool denied. User reason: " + reason.value_or("None"));
+  auto result = fresh_message(message_role::tool);
+  result.name = call.name;
+  result.tool_call_id = call.id;
+  result.tool_returns.push_back(
+      tools::make_return(call, denied, 50000, result.created_at, in_.self.timezone));
+  result.content.emplace_back(
+      text_content{std::get<std::string>(result.tool_returns.back().func_response), std::nullopt});
+  go_on_ = true;
+  stop_.reset();
+  std::vector<message> fresh;
+  fresh.push_back(std::move(result));
+  fresh.push_back(heartbeat("Continuing: user denied request to call tool."));
+  return commit_step(std::move(fresh));
+}
+
+} // namespace troupe::turn

@@ -1,0 +1,254 @@
+#include "core/turn/step_loop.hpp"
+
+#include "core/turn/failure.hpp"
+
+#include <algorithm>
+
+namespace troupe::turn {
+
+namespace {
+
+constexpr int max_conflicts = 5; // times that tools run again because a block moved on under them
+
+void append(effects& out, effects more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+} // namespace
+
+step_loop::step_loop(input in, environment& env)
+    : in_(std::move(in)), env_(env), rules_(in_.self.tool_rules), context_(in_.in_context) {
+  if (in_.self.message_buffer_autoclear && context_.size() > 1) context_.resize(1);
+}
+
+effects step_loop::handle(event e) {
+  if (phase_ == phase::finished) return {};
+  return std::visit([this](auto&& x) { return on(std::forward<decltype(x)>(x)); }, std::move(e));
+}
+
+// -- the beginning --------------------------------------------------------------------------------
+effects step_loop::on(started) {
+  if (phase_ != phase::idle) return {}; // cancelled before it began
+  if (context_.empty())
+    return end_now(std::nullopt, fail(errc::internal, "Agent has no in-context messages"));
+  auto prepared = prepare(in_, env_);
+  if (!prepared) return end_now(std::nullopt, prepared.error());
+  inputs_ = std::move(prepared->messages);
+  approval_ = std::move(prepared->approval);
+  if (in_.request.max_steps <= 0) return end_now(stop_reason::end_turn, std::nullopt);
+  if (!approval_) return begin_step();
+  resumed_ = true;
+  return resume_from_approval();
+}
+
+effects step_loop::begin_step() {
+  if (cancelled_) return end_now(stop_reason::cancelled, std::nullopt);
+  allowed_ = rules_.allowed(attached_names(), last_tool_output());
+  begin_step_record();
+  phase_ = phase::calling_model;
+  project::chunk_target chunks;
+  chunks.id = reply_id_;
+  chunks.step = step_->id;
+  chunks.run = in_.run;
+  chunks.types = in_.request.include_return_message_types;
+  for (auto& name : attached_names())
+    if (is_gated(name)) chunks.gated.push_back(name);
+  for (auto& t : in_.request.client_tools) chunks.gated.push_back(t.name);
+  effects out;
+  out.emplace_back(call_model{make_request(), std::move(chunks)});
+  return out;
+}
+
+// -- the reply and its tools ----------------------------------------------------------------------
+effects step_loop::on(model_replied e) {
+  if (phase_ != phase::calling_model) return {};
+  count_usage(std::move(e.reply.usage), e.duration_ns);
+  for (auto& call : e.reply.calls)
+    if (call.id.empty()) call.id = "call_" + env_.random_uuid().str().substr(0, 8);
+  planned_.clear();
+  stop_.reset();
+  return take_reply(std::move(e.reply));
+}
+
+effects step_loop::run_planned() {
+  rules_before_ = rules_;
+  run_tools run;
+  for (auto& p : planned_)
+    if (!p.result) run.calls.push_back(p.invocation);
+  if (run.calls.empty()) return take_results();
+  phase_ = phase::running_tools;
+  effects out;
+  out.emplace_back(std::move(run));
+  return out;
+}
+
+effects step_loop::on(tools_finished e) {
+  if (phase_ != phase::running_tools) return {};
+  for (auto& o : e.outcomes)
+    for (auto& p : planned_)
+      if (p.invocation.call.id == o.call_id && !p.result) {
+        p.result = std::move(o.result);
+        break;
+      }
+  edits_ = std::move(e.edits);
+  if (step_) step_->tool_execution_ns = e.duration_ns;
+  return take_results();
+}
+
+// -- the batch ------------------------------------------------------------------------------------
+effects step_loop::commit_step(std::vector<message> fresh) {
+  step_commit batch;
+  batch.agent = in_.self.id;
+  batch.conversation = in_.conversation;
+  batch.run = in_.run;
+  batch.autoclear = first_commit_ && in_.self.message_buffer_autoclear;
+  auto step = step_ ? std::optional<step_id>(step_->id) : std::nullopt;
+  if (resumed_) step = context_.back()->step;
+  uncommitted_.clear();
+  to_emit_.clear();
+  auto keep = [&](message m, bool show) {
+    m.step = step;
+    m.model = m.model ? m.model : std::optional<std::string>(in_.llm.model);
+    uncommitted_.push_back(std::make_shared<const message>(std::move(m)));
+    if (show) to_emit_.push_back(uncommitted_.back());
+  };
+  bool takes_inputs = !approval_;
+  if (approval_) keep(std::move(*approval_), false);
+  if (takes_inputs)
+    for (auto& m : inputs_) keep(*m, false);
+  for (auto& m : fresh) keep(std::move(m), true);
+  approval_.reset();
+  if (takes_inputs) inputs_.clear();
+  batch.messages = uncommitted_;
+  batch.edits = edits_;
+  batch.tools_used = step_tools_used_;
+  batch.started = first_commit_;
+  bool last = !go_on_ || is_last_step() || cancelled_;
+  if (last && !stop_)
+    stop_ = cancelled_ ? stop_reason::cancelled : go_on_ ? stop_reason::max_steps : stop_reason::end_turn;
+  if (step_) {
+    step_->status = step_status::success;
+    step_->step_ns = env_.monotonic_ns() - step_started_ns_;
+    if (last) step_->stop_reason_ = stop_;
+    batch.step_ = step_;
+  }
+  if (last) {
+    batch.end = make_end();
+    batch.last_stop_reason = stop_;
+    go_on_ = false;
+  }
+  phase_ = phase::committing;
+  effects out;
+  out.emplace_back(commit{std::move(batch)});
+  return out;
+}
+
+effects step_loop::on(committed) {
+  if (phase_ != phase::committing) return {};
+  if (first_commit_ && in_.self.message_buffer_autoclear && context_.size() > 1) context_.resize(1);
+  first_commit_ = false;
+  conflicts_ = 0;
+  context_.insert(context_.end(), uncommitted_.begin(), uncommitted_.end());
+  effects out;
+  std::erase_if(to_emit_, [this](auto& m) { return !shows(*m); });
+  if (!to_emit_.empty()) {
+    visible_ = true;
+    // A token stream has shown the reply itself; only what the tools returned is new, and of a resumed step nothing
+    // where no tool ran.
+    if (in_.tokens) {
+      std::erase_if(to_emit_, [](auto& m) { return m->role != message_role::tool; });
+      if (resumed_ && planned_.empty()) to_emit_.clear();
+    }
+    out.emplace_back(emit{to_emit_});
+  }
+  uncommitted_.clear();
+  edits_.clear();
+  step_tools_used_.clear();
+  planned_.clear();
+  resumed_ = false;
+  if (!go_on_ || failure_) {
+    phase_ = phase::finished;
+    out.emplace_back(finished{failure_ ? std::nullopt : stop_, failure_, usage(), true, visible_});
+    return out;
+  }
+  ++iteration_;
+  append(out, begin_step());
+  return out;
+}
+
+// A block moved on under the tools: what they did is done again on the new text. Anything else ends the turn; the
+// store has nothing of this step.
+effects step_loop::on(commit_failed e) {
+  if (phase_ != phase::committing) return {};
+  if (e.why.code == errc::conflict && !planned_.empty() && ++conflicts_ <= max_conflicts) {
+    for (auto& p : planned_)
+      if (!p.violates && !p.invalid) p.result.reset();
+    rules_ = rules_before_; // the calls count once
+    // The inputs go back to where they were.
+    for (auto& m : uncommitted_)
+      if (m->role == message_role::approval && !is_approval_request(*m)) approval_ = *m;
+    if (!approval_)
+      for (auto& m : uncommitted_)
+        if (std::find(to_emit_.begin(), to_emit_.end(), m) == to_emit_.end()) inputs_.push_back(m);
+    return run_planned();
+  }
+  phase_ = phase::finished;
+  effects out;
+  out.emplace_back(finished{std::nullopt, std::move(e.why), usage(), false, visible_});
+  return out;
+}
+
+// -- failures and ends ----------------------------------------------------------------------------
+effects step_loop::on(model_failed e) {
+  if (phase_ != phase::calling_model) return {};
+  step_->llm_request_ns = e.duration_ns;
+  visible_ |= e.visible;
+  return end_now(std::nullopt, std::move(e.why));
+}
+
+effects step_loop::on(cancel) {
+  if (cancelled_) return {};
+  cancelled_ = true;
+  effects out;
+  switch (phase_) {
+  case phase::calling_model:
+    out.emplace_back(abandon_model{});
+    append(out, end_now(stop_reason::cancelled, std::nullopt));
+    return out;
+  case phase::idle: return end_now(stop_reason::cancelled, std::nullopt);
+  // Tools that run have effects: what they return is stored, and the turn ends after that step.
+  case phase::running_tools:
+  case phase::committing:
+  case phase::finished: return out;
+  }
+  return out;
+}
+
+// Ends the turn without a further step. A step that was begun is stored as failed; nothing of its messages is.
+effects step_loop::end_now(std::optional<stop_reason> reason, std::optional<error> failure) {
+  stop_ = reason;
+  failure_ = std::move(failure);
+  go_on_ = false;
+  step_commit batch;
+  batch.agent = in_.self.id;
+  batch.conversation = in_.conversation;
+  batch.run = in_.run;
+  batch.started = first_commit_ && step_.has_value();
+  if (phase_ == phase::calling_model && step_) {
+    close_failed_step();
+    batch.step_ = step_;
+  }
+  batch.end = make_end();
+  if (!failure_)
+    batch.last_stop_reason = stop_;
+  else if (in_.how != mode::blocking)
+    batch.last_stop_reason = batch.end->reason;
+  uncommitted_.clear();
+  to_emit_.clear();
+  phase_ = phase::committing;
+  effects out;
+  out.emplace_back(commit{std::move(batch)});
+  return out;
+}
+
+} // namespace troupe::turn

@@ -1,0 +1,97 @@
+// Cancelling runs, by their ids, of an agent or of a conversation (reference: agent-loop §6.4).
+#include "net/rest/agent_parameters.hpp"
+#include "net/rest/parameters.hpp"
+#include "net/rest/resources.hpp"
+#include "net/rest/threads.hpp"
+#include "storage/agents.hpp"
+#include "storage/cancel.hpp"
+#include "storage/conversations.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+struct cancel_request {
+  std::optional<std::vector<std::string>> run_ids;
+};
+BOOST_DESCRIBE_STRUCT(cancel_request, (), (run_ids))
+
+// Where its context works on the run, the turn ends it; otherwise the store does.
+awaitable<bool> cancel_one(call& c, const run_id& id) {
+  auto row = storage::find_run(*c.s.db->snapshot(), id, c.by.org);
+  if (!row) co_return false;
+  auto context = row->conversation ? row->conversation->value : row->agent.value;
+  auto here = co_await ask<bool>(c.s.self, c.s.directory, actors::cancel_atom_v, context, id.value);
+  if (here && *here) co_return true;
+  auto stored = co_await write_between_turns(
+      c, context, "run.cancel", [id, env = c.s.env](storage::transaction& t) -> result<std::string> {
+        auto cancelled = storage::cancel_run(t, id, *env);
+        if (!cancelled) return cancelled.error();
+        return std::string("null");
+      });
+  co_return stored.has_value();
+}
+
+awaitable<outcome> cancel_all(call& c, std::vector<std::string> ids) {
+  json::object out;
+  for (auto& text : ids) {
+    auto id = run_id::parse(text);
+    bool done = id && co_await cancel_one(c, *id);
+    out[text] = done ? "cancelled" : "failed";
+  }
+  co_return http::response::json(json::print(json::value(std::move(out))));
+}
+
+std::vector<std::string> texts_of(const std::vector<run_id>& ids) {
+  std::vector<std::string> out;
+  for (auto& id : ids) out.push_back(id.str());
+  return out;
+}
+
+error nothing_runs(const std::string& what) {
+  return fail(errc::conflict, "CONFLICT: No active runs to cancel for " + what);
+}
+
+awaitable<outcome> cancel_agent(call& c) {
+  auto id = path_id<agent_id>(c, "agent_id");
+  if (!id) co_return id.error();
+  auto body = optional_body_of<cancel_request>(c);
+  if (!body) co_return body.error();
+  auto ids = body->run_ids.value_or(std::vector<std::string>{});
+  if (ids.empty()) {
+    auto snapshot = c.s.db->snapshot();
+    if (storage::find_agent(*snapshot, *id, c.by.org))
+      ids = texts_of(storage::runs_to_cancel(*snapshot, *id, std::nullopt, true));
+  }
+  if (ids.empty()) co_return nothing_runs("agent " + id->str());
+  co_return co_await cancel_all(c, std::move(ids));
+}
+
+struct cancel_parameters {
+  std::optional<std::string> agent_id;
+};
+BOOST_DESCRIBE_STRUCT(cancel_parameters, (), (agent_id))
+
+awaitable<outcome> cancel_conversation(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto parameters = query_of<cancel_parameters>(c);
+  if (!parameters) co_return parameters.error();
+  auto to = destination_of(c, *name, parameters->agent_id);
+  if (!to) co_return to.error();
+  auto snapshot = c.s.db->snapshot();
+  if (!storage::find_agent(*snapshot, to->agent, c.by.org)) co_return no_agent(to->agent);
+  auto ids = storage::runs_to_cancel(*snapshot, to->agent, to->conversation, false);
+  snapshot.reset();
+  if (ids.empty()) co_return nothing_runs("conversation " + std::string(c.path_value("conversation_id")));
+  co_return co_await cancel_all(c, texts_of(ids));
+}
+
+} // namespace
+
+void add_cancelling(router& r) {
+  r.add("POST", "/agents/{agent_id}/messages/cancel", cancel_agent);
+  r.add("POST", "/conversations/{conversation_id}/cancel", cancel_conversation);
+}
+
+} // namespace troupe::net::rest

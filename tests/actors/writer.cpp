@@ -1,0 +1,193 @@
+// The one writer: groups, acknowledgements, and a disk that is full or broken.
+#define CAF_SUITE writer
+#include "tests/actors/fixture.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+using storage::transaction;
+
+namespace {
+
+struct fixture : house {
+  agent_id ada =
+      make_agent({.tools = {"core_memory_append"}, .gated = {}, .human = "", .parallel_tool_calls = true});
+
+  answer_ptr<actors::done> put(std::string key) {
+    return write([=](transaction& t) -> result<void> {
+      t.put("test " + key, "value");
+      return {};
+    });
+  }
+  bool stored(const std::string& key) const { return snapshot()->get("test " + key).has_value(); }
+  void check_turn() {
+    auto before = history(ada).size();
+    auto turn = send(ada, "and now?");
+    settle();
+    say("all well");
+    CAF_CHECK(turn.reply->value.has_value());
+    CAF_CHECK_EQUAL(history(ada).size(), before + 2);
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(writer_tests, fixture)
+
+CAF_TEST(batches that wait together are one commit) {
+  int commits = 0;
+  faults::set_handler([&](std::string_view at) {
+    commits += at == "store.commit";
+    return faults::kind::none;
+  });
+  std::vector<answer_ptr<actors::done>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(put(std::to_string(i)));
+  settle();
+  faults::set_handler(nullptr);
+  for (auto& a : all) CAF_CHECK(a->value.has_value());
+  CAF_CHECK_EQUAL(commits, 1);
+}
+
+CAF_TEST(an acknowledgement comes after the commit) {
+  auto a = put("a"), b = put("b");
+  while (a->open() || b->open()) {
+    CAF_REQUIRE(run_one_of(0));
+    CAF_CHECK(a->open() || stored("a"));
+    CAF_CHECK(b->open() || stored("b"));
+  }
+}
+
+CAF_TEST(a batch that fails leaves no trace and its neighbours are stored) {
+  auto before = put("before");
+  auto refused = write([](transaction& t) -> result<void> {
+    t.put("test refused", "value");
+    t.next_sequence();
+    return fail(errc::conflict, "no");
+  });
+  auto thrown = write([](transaction& t) -> result<void> {
+    t.put("test thrown", "value");
+    throw std::runtime_error("broken");
+  });
+  auto after = write([](transaction& t) -> result<void> {
+    if (t.get("test refused") || t.get("test thrown")) return fail(errc::internal, "a trace");
+    t.put("test after", "value");
+    return {};
+  });
+  settle();
+  CAF_CHECK(before->value.has_value());
+  CAF_CHECK(refused->code() == errc::conflict);
+  CAF_CHECK(thrown->code() == errc::internal);
+  CAF_CHECK(after->value.has_value());
+  CAF_CHECK(stored("before") && stored("after"));
+  CAF_CHECK(!stored("refused") && !stored("thrown"));
+}
+
+CAF_TEST(a full disk refuses turns and edits and reading goes on) {
+  check_turn();
+  auto known = history(ada);
+  {
+    armed_fault full("store.commit", faults::kind::disk_full);
+    for (auto how : {mode::blocking, mode::stream, mode::background, mode::async}) {
+      auto turn = send(ada, "hello", how);
+      settle();
+      CAF_CHECK(turn.code() == errc::storage_full);
+      CAF_CHECK(!storage::find_run(*snapshot(), turn.id));
+      CAF_CHECK_EQUAL(desk->count(turn.id), 0u);
+    }
+    auto change = edit(ada, [](transaction& t) -> result<void> {
+      t.put("test edit", "value");
+      return {};
+    });
+    auto read = query(
+        [&](const storage::reader& r) -> result<std::string> { return storage::find_agent(r, ada)->name; });
+    settle();
+    CAF_CHECK(change->code() == errc::storage_full);
+    CAF_CHECK(!stored("edit"));
+    CAF_CHECK(read->value.has_value());
+    CAF_CHECK_EQUAL(history(ada), known);
+  }
+  check_turn();
+}
+
+CAF_TEST(a queue behind a full disk empties) {
+  armed_fault full("store.put", faults::kind::disk_full);
+  std::vector<sent_turn> turns;
+  for (int i = 0; i < 10; ++i) turns.push_back(send(ada, "hello"));
+  settle();
+  for (auto& t : turns) CAF_CHECK(t.code() == errc::storage_full);
+  CAF_CHECK(storage::active_runs(*snapshot()).empty());
+}
+
+CAF_TEST(a disk that is full in the middle of a turn fails the turn and its run ends when there is space) {
+  auto turn = send(ada, "remember this");
+  settle();
+  say(call_reply({append_call("call-1", "likes tea")}));
+  {
+    armed_fault full("store.commit", faults::kind::disk_full);
+    say(call_reply({append_call("call-2", "likes cake")}));
+    CAF_CHECK(turn.code() == errc::storage_full);
+    CAF_CHECK(row(turn.id).status == run_status::running);
+    pass(10s);
+    CAF_CHECK(row(turn.id).status == run_status::running);
+  }
+  pass(2s);
+  auto r = row(turn.id);
+  CAF_CHECK(r.status == run_status::failed);
+  CAF_CHECK(r.metadata.contains("error"));
+  CAF_CHECK(block_value(ada).find("likes tea") != std::string::npos);
+  CAF_CHECK(block_value(ada).find("likes cake") == std::string::npos);
+  CAF_CHECK_EQUAL(history(ada).size(), 3u);
+  check_turn();
+}
+
+CAF_TEST(a stream whose step cannot be stored says so) {
+  auto turn = send(ada, "hello", mode::stream);
+  settle();
+  auto reader = attach(turn.id);
+  {
+    armed_fault full("store.commit", faults::kind::disk_full);
+    say("hi");
+  }
+  CAF_CHECK_EQUAL(kinds(*reader), (lines{"stop_reason", "error_message", "data: [DONE]\n\n"}));
+  CAF_CHECK(reader->ended);
+  pass(2s);
+  CAF_CHECK(row(turn.id).status == run_status::failed);
+}
+
+CAF_TEST(a broken disk is unavailable and not full) {
+  {
+    armed_fault broken("store.commit", faults::kind::io_error, 1, false);
+    auto turn = send(ada, "hello");
+    settle();
+    CAF_CHECK(turn.code() == errc::unavailable);
+  }
+  check_turn();
+}
+
+CAF_TEST(one commit that fails is not the end of the writer) {
+  armed_fault full("store.commit", faults::kind::disk_full, 1, false);
+  auto lost = put("lost");
+  settle();
+  auto kept = put("kept");
+  settle();
+  CAF_CHECK(lost->code() == errc::storage_full);
+  CAF_CHECK(kept->value.has_value());
+  CAF_CHECK(!stored("lost") && stored("kept"));
+}
+
+CAF_TEST(what was acknowledged is there after a crash and what was not is whole or absent) {
+  auto turn = send(ada, "remember this");
+  settle();
+  say(call_reply({append_call("call-1", "likes tea")}));
+  auto seen = history(ada);
+  answer_model(0, call_reply({append_call("call-2", "likes cake")}));
+  hold(store);
+  settle();
+  crash();
+  CAF_CHECK(turn.open()); // its client is gone as well
+  CAF_CHECK_EQUAL(history(ada), seen);
+  CAF_CHECK(row(turn.id).status == run_status::failed);
+  CAF_CHECK(storage::active_runs(*snapshot()).empty());
+  check_turn();
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,3 @@
+#include "tests/fuzz/bodies.hpp"
+
+TROUPE_FUZZ_TARGET(troupe::fuzz::bodies)

@@ -1,0 +1,3 @@
+#include "tests/fuzz/request.hpp"
+
+TROUPE_FUZZ_TARGET(troupe::fuzz::request)

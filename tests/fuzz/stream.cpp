@@ -1,0 +1,3 @@
+#include "tests/fuzz/stream.hpp"
+
+TROUPE_FUZZ_TARGET(troupe::fuzz::stream)

@@ -1,0 +1,3 @@
+#include "tests/fuzz/tools.hpp"
+
+TROUPE_FUZZ_TARGET(troupe::fuzz::memory_tools)
