@@ -1,4 +1,4 @@
-// What a model writes into the arguments of memory tools: edits or an error, and no edit of a read-only block.
+// Arguments of memory tools, as a model writes them: edits or an error, and no other text in a read-only block.
 #pragma once
 
 #include "core/json/value.hpp"
@@ -10,18 +10,25 @@ namespace troupe::fuzz {
 
 inline tools::memory some_memory() {
   block human, rules;
+  human.id = *block_id::parse("block-00000000-0000-4000-8000-000000000001");
   human.label = "human";
   human.value = "Name: Ada\nLikes: tea\n\tand cake\nLikes: tea";
+  rules.id = *block_id::parse("block-00000000-0000-4000-8000-000000000002");
   rules.label = "rules";
   rules.value = "Never change.";
   rules.read_only = true;
   return tools::memory({human, rules});
 }
 
+// A read-only block may be detached or get another label, its text stays.
 inline void check_memory(const tools::memory& m) {
-  auto* rules = m.find("rules");
-  must(rules && rules->value == "Never change.", "a read-only block changed");
-  if (m.edits().empty()) must(m.find("human") != nullptr, "a block went without an edit");
+  for (auto& b : m.blocks())
+    if (b.read_only) must(b.value == "Never change.", "the text of a read-only block changed");
+  for (auto& e : m.edits())
+    must(e.what != tools::memory_edit::kind::value ||
+             e.id.str() != "block-00000000-0000-4000-8000-000000000002",
+         "an edit of a read-only block");
+  if (m.edits().empty()) must(m.find("human") && m.find("rules"), "a block went without an edit");
 }
 
 // The bytes as a patch, and as the arguments of every memory tool.
