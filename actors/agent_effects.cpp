@@ -114,7 +114,9 @@ void context_runner::carry_out(turn::run_tools e) {
 // -- the store ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::commit e) {
   auto batch = std::make_shared<turn::step_commit>(std::move(e.batch));
-  auto trace = batch->step_ ? std::exchange(running_->trace, std::nullopt) : std::nullopt;
+  std::optional<provider_trace> trace;
+  if (running_->trace && batch->step_ && batch->step_->id == running_->trace->step)
+    trace = std::exchange(running_->trace, std::nullopt);
   auto apply = [batch, trace = std::move(trace), limits = deps_->limits.traces,
                 env = deps_->env](storage::transaction& t) {
     auto done = storage::apply_step(t, *batch, *env);

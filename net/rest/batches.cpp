@@ -1,5 +1,6 @@
 // /messages/batches: many sends as one job. Each of them is an asynchronous run of its own; the job is what they are
 // (recording async-batches).
+#include "net/rest/cancelling.hpp"
 #include "net/rest/job_runs.hpp"
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
@@ -255,10 +256,7 @@ awaitable<outcome> cancel_job(call& c, const job_id& id) {
     if (!stored) co_return stored;
     for (auto& run : found->runs) {
       auto row = storage::find_run(*c.s.db->snapshot(), run);
-      if (!row || is_terminal(row->status)) continue;
-      auto context = row->conversation ? row->conversation->value : row->agent.value;
-      [[maybe_unused]] auto told =
-          co_await ask<bool>(c.s.self, c.s.directory, actors::cancel_atom_v, context, run.value);
+      if (row && !is_terminal(row->status)) co_await cancel_one(c, run);
     }
     co_return stored;
   }

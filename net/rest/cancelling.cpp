@@ -1,4 +1,6 @@
 // Cancelling runs, by their ids, of an agent or of a conversation (reference: agent-loop §6.4).
+#include "net/rest/cancelling.hpp"
+
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
@@ -8,13 +10,6 @@
 #include "storage/conversations.hpp"
 
 namespace troupe::net::rest {
-
-namespace {
-
-struct cancel_request {
-  std::optional<std::vector<std::string>> run_ids;
-};
-BOOST_DESCRIBE_STRUCT(cancel_request, (), (run_ids))
 
 // Where its context works on the run, the turn ends it; otherwise the store does.
 awaitable<bool> cancel_one(call& c, const run_id& id) {
@@ -31,6 +26,13 @@ awaitable<bool> cancel_one(call& c, const run_id& id) {
       });
   co_return stored.has_value();
 }
+
+namespace {
+
+struct cancel_request {
+  std::optional<std::vector<std::string>> run_ids;
+};
+BOOST_DESCRIBE_STRUCT(cancel_request, (), (run_ids))
 
 awaitable<outcome> cancel_all(call& c, std::vector<std::string> ids) {
   json::object out;

@@ -1,6 +1,7 @@
 // The parts of the messages, steps, runs and jobs API that no recording shows or that do better than it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { startModel } from '../lib/model.mjs';
 import { call, startServer } from '../lib/server.mjs';
 
 const model = 'rehearsal/default', embedding = 'letta/letta-free';
@@ -163,6 +164,25 @@ describe('batches', () => {
     const nobody = { id: 'agent-00000000-0000-4000-8000-000000000001' };
     assert.equal((await api('POST', '/v1/messages/batches', { requests: [request(a, 'x'), request(nobody, 'x')] })).status, 404);
     assert.deepEqual(await ok('GET', `/v1/runs/?agent_id=${a.id}`), []);
+  });
+
+  test('are cancelled with the runs that still work for them', async () => {
+    let arrived, release;
+    const asked = new Promise(done => { arrived = done; }), held = new Promise(done => { release = done; });
+    const slow = await startModel(async () => { arrived(); await held; return { text: 'late' }; });
+    const own = await startServer({ env: slow.env });
+    try {
+      const there = async (...request) => (await call(own.base, ...request)).json;
+      const agent = await there('POST', '/v1/agents/', { model: slow.handle, embedding, include_base_tools: false, memory_blocks: [] });
+      const made = await there('POST', '/v1/messages/batches', { requests: [request(agent, 'one'), request(agent, 'two')] });
+      await asked;
+      assert.deepEqual((await there('GET', '/v1/jobs/active')).map(j => j.id), [made.id]);
+      assert.equal(await there('PATCH', `/v1/messages/batches/${made.id}/cancel`), null);
+      assert.equal((await there('GET', `/v1/jobs/${made.id}`)).status, 'cancelled');
+      const runs = await eventually(() => there('GET', `/v1/runs/?agent_id=${agent.id}`), all => all.every(r => r.completed_at));
+      assert.deepEqual(runs.map(r => r.status), ['cancelled', 'cancelled']);
+      assert.deepEqual(await there('GET', '/v1/jobs/active'), []);
+    } finally { release(); await own.stop(); slow.stop(); }
   });
 
   test('are deleted as jobs; one that has ended is not cancelled any more', async () => {
