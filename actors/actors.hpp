@@ -103,6 +103,7 @@ TROUPE_LOCAL_TYPES(TROUPE_ADD_TYPE)
 #undef TROUPE_ADD_TYPE
 CAF_ADD_ATOM(troupe, troupe::actors, cancel_atom, "cancel")
 CAF_ADD_ATOM(troupe, troupe::actors, abandon_atom, "abandon")
+CAF_ADD_ATOM(troupe, troupe::actors, callback_atom, "callback")
 CAF_ADD_ATOM(troupe, troupe::actors, retire_atom, "retire")
 CAF_ADD_ATOM(troupe, troupe::actors, status_atom, "status")
 CAF_ADD_ATOM(troupe, troupe::actors, stop_atom, "stop")
@@ -152,7 +153,8 @@ using models_actor =
                      caf::reacts_to<abandon_atom, uuid>>; // the call of that step is not wanted any more
 
 // The event logs of runs.
-using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>, // from now on readers see it
-                                       caf::reacts_to<publish>>;    // append
+using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>,          // from now on readers see it
+                                       caf::reacts_to<publish>,              // append
+                                       caf::reacts_to<callback_atom, uuid>>; // the run ended: call back
 
 } // namespace troupe::actors

@@ -1,7 +1,7 @@
 #include "actors/agent.hpp"
 
 #include "core/turn/loops.hpp"
-#include "storage/runs.hpp"
+#include "storage/pending.hpp"
 
 #include <algorithm>
 
@@ -26,11 +26,16 @@ void context_runner::submit(turn_order_ptr order, reply<turn_answer> answer) {
   if (!snapshot->get(storage::key(storage::table::agents).add(order->agent)))
     return answer.deliver(fail(errc::not_found, "Agent with ID " + order->agent.str() + " not found"));
   snapshot.reset();
-  store_run(order);
   job work;
   work.order = std::move(order);
   work.answer = std::move(answer);
+  auto run = work.order->run_row.id;
+  auto row = work.order;
   queue_.push_back(std::move(work));
+  if (row->resumed)
+    run_stored(run);
+  else
+    store_run(row);
   start_next();
 }
 
@@ -47,6 +52,7 @@ void context_runner::edit(exclusive_edit e, reply<done> answer) {
 void context_runner::store_run(const turn_order_ptr& order) {
   auto apply = [order](storage::transaction& t) -> result<void> {
     storage::create_run(t, order->run_row);
+    if (order->outlives_restart()) storage::put_pending(t, *order);
     return {};
   };
   auto run = order->run_row.id;

@@ -98,6 +98,7 @@ private:
     return running_ && running_->work.order->how != turn::mode::blocking &&
            running_->work.order->how != turn::mode::async;
   }
+  void keep_for_later(turn::step_commit end, const error& why);
   void retry_unfinished();
   void keep_ticking();
 

@@ -19,6 +19,7 @@ void context_runner::answer_client(job& work, const turn::finished& e,
   }
   // Where it was a stream: refused before its run was durable; otherwise its client has been answered by now.
   if (e.failure) work.answer.deliver(*e.failure);
+  if (order.run_row.callback_url) self_->send(deps_->streams, callback_atom_v, order.run_row.id.value);
   for (auto& waiting : work.cancels) waiting.deliver(true);
 }
 
@@ -77,9 +78,11 @@ void context_runner::end_queued(job work) {
             answer_client(*held, turn::finished{stop_reason::cancelled, std::nullopt, {}, true, false}, {},
                           {});
           },
-          [this, held](const caf::error& why) {
+          [this, held, batch](const caf::error& why) {
             --ends_out_;
-            held->answer.deliver(from_caf(why));
+            auto e = from_caf(why);
+            keep_for_later(*batch, e);
+            answer_client(*held, turn::finished{std::nullopt, e, {}, false, false}, {}, {});
           });
 }
 
@@ -95,12 +98,15 @@ void context_runner::write_step(turn::step_commit step) {
       .then([this](done) { --ends_out_; },
             [this, batch](const caf::error& why) {
               --ends_out_;
-              auto e = from_caf(why);
-              if (e.code != errc::storage_full && e.code != errc::unavailable)
-                return; // gone, or ended already
-              unfinished_.push_back(*batch);
-              keep_ticking();
+              keep_for_later(*batch, from_caf(why));
             });
+}
+
+// The end of a run has to be stored some time, unless the run is gone or has ended already.
+void context_runner::keep_for_later(turn::step_commit end, const error& why) {
+  if (why.code != errc::storage_full && why.code != errc::unavailable) return;
+  unfinished_.push_back(std::move(end));
+  keep_ticking();
 }
 
 // A run must not stay open because the disk was full when it ended.

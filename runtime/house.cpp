@@ -4,7 +4,9 @@
 #include "actors/store_writer.hpp"
 #include "core/base/embedded.hpp"
 #include "net/rest/api.hpp"
+#include "net/rest/callbacks.hpp"
 #include "storage/lmdb_store.hpp"
+#include "storage/pending.hpp"
 #include "storage/setup.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -107,6 +109,7 @@ public:
     auto server = net::http::listen(io_, http, net::rest::make_api(services_));
     if (!server) return server.error();
     server_ = std::move(*server);
+    go_on();
     return {};
   }
 
@@ -164,6 +167,16 @@ private:
     if (!config_.origins.empty()) s.options.origins = config_.origins;
     if (config_.secure)
       s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
+  }
+
+  // What a crash interrupted and what was promised: turns go on from their last durable step, calls back are made.
+  void go_on() {
+    streams_->on_callback = [this](const run_id& run) { net::rest::send_callback(services_, run); };
+    for (auto& order : storage::pending_orders(*db_->snapshot())) {
+      spdlog::info("run {} goes on", order->run_row.id.str());
+      caf::anon_send(directory_, order);
+    }
+    net::rest::send_callbacks_due(services_);
   }
 
   net::awaitable<void> learn_models(std::function<void(const std::string&)> ready) {

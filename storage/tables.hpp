@@ -52,7 +52,9 @@ enum class table : char {
   jobs = 'j',                   // job -> job
   jobs_by_org = 'Z',            // org | created | job -> -
   traces_by_age = 'v',          // created | step -> size of the trace
-  trace_totals = 'z'            // - -> trace_totals
+  trace_totals = 'z',           // - -> trace_totals
+  pending_turns = 'P',          // run -> turn_order
+  callbacks_due = 'b'           // run -> -
 };
 
 // Builds a key part by part.

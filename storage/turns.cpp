@@ -4,6 +4,7 @@
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
+#include "storage/pending.hpp"
 #include "storage/prompts.hpp"
 #include "storage/runs.hpp"
 
@@ -74,7 +75,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     put_conversation(t, *c);
   }
   if (!s.messages.empty()) {
-    auto first = append_messages(t, s.messages, &context);
+    auto first = append_messages(t, s.messages, s.history_only ? nullptr : &context);
     if (row->first_sequence == 0) row->first_sequence = first;
     row->last_sequence = first + s.messages.size() - 1;
   }
@@ -86,7 +87,10 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end())
       row->tools_used.push_back(id);
   if (s.started) row->status = run_status::running;
-  if (s.end) end_run(*row, *s.end, now);
+  if (s.end) {
+    end_run(*row, *s.end, now);
+    settle(t, *row);
+  }
   put_run(t, *row);
   update_activity(t, s, now);
   std::vector<agent_id> rebuilt;
@@ -154,8 +158,9 @@ std::size_t recover_runs(transaction& t, environment& env, const std::optional<u
       continue;
     }
     if (context && context_key{row->agent, row->conversation}.owner() != *context) continue;
-    ++n;
     close_open_calls(t, *row, env);
+    if (!context && is_pending(t, id)) continue; // goes on
+    ++n;
     turn::run_end end;
     end.status = run_status::failed;
     end.reason = stop_reason::error;
@@ -166,6 +171,7 @@ std::size_t recover_runs(transaction& t, environment& env, const std::optional<u
     else
       end.metadata["error"] = boost::json::string(why.message);
     end_run(*row, end, env.now());
+    settle(t, *row);
     put_run(t, *row);
   }
   return n;

@@ -17,7 +17,13 @@ struct turn_order {
   std::optional<llm_config> llm_override;
   turn::mode how = turn::mode::blocking;
   bool tokens = false;
+  bool resumed = false; // after a restart: the run is stored already
+
+  // Work that goes on without its client, also over a restart.
+  bool outlives_restart() const noexcept { return how == turn::mode::background || how == turn::mode::async; }
 };
+BOOST_DESCRIBE_STRUCT(turn_order, (),
+                      (run_row, agent, conversation, acting, request, llm_override, how, tokens))
 
 // Everything that the turn reads. Errors: not_found, where the agent or the conversation is gone.
 result<turn::input> load_turn(const reader& r, const turn_order& order);

@@ -169,10 +169,28 @@ std::string print(const value& v) {
   return out;
 }
 
+namespace {
+// Of printed JSON: escapes of U+0000 go, an escaped backslash before the same letters stays.
+std::string without_nul_escapes(std::string_view s) {
+  std::string out;
+  out.reserve(s.size());
+  for (std::size_t i = 0; i < s.size();) {
+    if (s.substr(i).starts_with("\\u0000")) {
+      i += 6;
+      continue;
+    }
+    std::size_t n = s[i] == '\\' ? 2 : 1;
+    out += s.substr(i, n);
+    i += n;
+  }
+  return out;
+}
+} // namespace
+
 std::string print_packed(const value& v) {
   std::string out;
   print_styled(out, v, style{.ascii = false, .indent = 2, .item = ",", .member = ": "}, 0);
-  return text::replace_all(out, "\\u0000", "");
+  return without_nul_escapes(out);
 }
 
 std::string print_python(const value& v) {

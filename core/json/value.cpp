@@ -1,5 +1,8 @@
 #include "core/json/value.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace troupe::json {
 
 const value* find(const object& o, std::string_view key) noexcept {
@@ -25,9 +28,11 @@ std::int64_t int_or(const value& v, std::string_view key, std::int64_t fallback)
   auto* member = find(v, key);
   if (!member) return fallback;
   if (member->is_int64()) return member->get_int64();
-  if (member->is_uint64()) return static_cast<std::int64_t>(member->get_uint64());
-  if (member->is_double()) return static_cast<std::int64_t>(member->get_double());
-  return fallback;
+  if (auto* u = member->if_uint64())
+    return *u <= std::numeric_limits<std::int64_t>::max() ? static_cast<std::int64_t>(*u) : fallback;
+  auto* d = member->if_double();
+  return d && std::abs(*d) < 9e18 ? static_cast<std::int64_t>(*d)
+                                  : fallback; // beyond int64 it counts nothing
 }
 
 } // namespace troupe::json

@@ -28,6 +28,7 @@ struct actor {
   user_id user;
   org_id org;
 };
+BOOST_DESCRIBE_STRUCT(actor, (), (user, org))
 
 // The ones that exist from the first start.
 org_id default_org_id();

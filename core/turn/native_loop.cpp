@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/turn/inner_thoughts.hpp"
 
 #include <algorithm>
 
@@ -38,14 +39,19 @@ project::options native_loop::view() const {
 void native_loop::shape(model_request& r) const {
   std::erase_if(r.tools, [this](auto& t) { return is_client_tool(t.name); });
   for (auto& t : client_tools_of(in_.request)) r.tools.push_back(std::move(t));
-  bool must = rules_.must_call();
+  if (thinks_in_arguments()) {
+    for (auto& t : r.tools) add_thoughts(t);
+    for (auto& m : r.messages) m = with_thoughts_in_arguments(m);
+  }
+  bool must = rules_.must_call() || in_.self.type != agent_type::letta_v1_agent;
   r.choice.what = must ? tool_choice::kind::required : tool_choice::kind::automatic;
-  if (must && allowed().size() == 1) r.choice = {tool_choice::kind::named, allowed()[0]};
+  if (rules_.must_call() && allowed().size() == 1) r.choice = {tool_choice::kind::named, allowed()[0]};
   r.parallel_tool_calls = in_.llm.parallel_tool_calls.value_or(false) && !rules_.constrains();
 }
 
 effects native_loop::take_reply(model_reply reply) {
   earlier_returns_.clear();
+  if (thinks_in_arguments() && !in_.tokens) take_thoughts(reply);
   std::erase_if(reply.content, is_empty_text);
   if (reply.calls.size() > 1 && !in_.llm.parallel_tool_calls.value_or(false)) reply.calls.resize(1);
   if (reply.calls.empty()) return store_text(std::move(reply));
@@ -56,6 +62,14 @@ effects native_loop::take_reply(model_reply reply) {
   planned_content_ = std::move(reply.content);
   for (auto& call : reply.calls) plan(call);
   return run_planned();
+}
+
+void native_loop::take_thoughts(model_reply& reply) const {
+  if (reply.calls.empty()) return;
+  auto thoughts = read_inner(reply.calls.front().arguments).thoughts;
+  if (thoughts.empty()) return;
+  std::erase_if(reply.content, [](auto& p) { return std::holds_alternative<text_content>(p); });
+  reply.content.emplace_back(text_content{std::move(thoughts), std::nullopt});
 }
 
 effects native_loop::store_text(model_reply reply) {

@@ -18,6 +18,12 @@ private:
   void shape(model_request& r) const override;
   bool shows(const message&) const override { return true; }
 
+  // sleeptime agents write their thoughts into the arguments of their calls.
+  bool thinks_in_arguments() const {
+    return in_.llm.put_inner_thoughts_in_kwargs.value_or(false) &&
+           in_.self.type != agent_type::letta_v1_agent;
+  }
+  void take_thoughts(model_reply& reply) const;
   effects store_text(model_reply reply);
   effects store_suspension(model_reply reply, const std::vector<bool>& gated);
   void answer_call(const tool_call& call, const approval_item& answer, std::vector<tool_return>& denied);

@@ -19,6 +19,7 @@ private:
   void shape(model_request& r) const override;
   bool shows(const message& m) const override { return m.role != message_role::user; }
   bool counts_context() const override { return false; }
+  bool keeps_boot_messages() const override { return true; }
 
   effects store_suspension(const tool_call& call);
   effects store_denial(const tool_call& call, const std::optional<std::string>& reason);

@@ -101,7 +101,8 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   batch.agent = in_.self.id;
   batch.conversation = in_.conversation;
   batch.run = in_.run;
-  batch.autoclear = first_commit_ && in_.self.message_buffer_autoclear;
+  batch.history_only = in_.self.message_buffer_autoclear && keeps_boot_messages();
+  batch.autoclear = first_commit_ && in_.self.message_buffer_autoclear && !batch.history_only;
   auto step = step_ ? std::optional<step_id>(step_->id) : std::nullopt;
   if (resumed_) step = context_.back()->step;
   uncommitted_.clear();
@@ -122,7 +123,7 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   batch.messages = uncommitted_;
   batch.edits = edits_;
   batch.tools_used = step_tools_used_;
-  batch.started = first_commit_;
+  batch.started = first_commit_ && shows_running();
   bool last = !go_on_ || is_last_step() || cancelled_;
   if (last && !stop_)
     stop_ = cancelled_ ? stop_reason::cancelled : go_on_ ? stop_reason::max_steps : stop_reason::end_turn;
@@ -233,7 +234,7 @@ effects step_loop::end_now(std::optional<stop_reason> reason, std::optional<erro
   batch.agent = in_.self.id;
   batch.conversation = in_.conversation;
   batch.run = in_.run;
-  batch.started = first_commit_ && step_.has_value();
+  batch.started = first_commit_ && step_.has_value() && shows_running();
   if (phase_ == phase::calling_model && step_) {
     close_failed_step();
     batch.step_ = step_;

@@ -22,8 +22,11 @@ protected:
   virtual effects take_reply(model_reply reply) = 0;
   virtual effects take_results() = 0; // every planned call has a result
   virtual effects resume_from_approval() = 0;
-  virtual void shape(model_request& r) const = 0;      // choice of tools, what is offered
-  virtual bool shows(const message& m) const = 0;      // what a blocking answer holds of a step
+  virtual void shape(model_request& r) const = 0; // choice of tools, what is offered
+  virtual bool shows(const message& m) const = 0; // what a blocking answer holds of a step
+  virtual bool keeps_boot_messages() const {
+    return false;
+  }                                                    // where the context is cleared with every request
   virtual bool counts_context() const { return true; } // usage tells the size of the context
 
   // One call of the present reply, in its order.
@@ -50,6 +53,8 @@ protected:
   message fresh_message(message_role role) const { return new_message(in_, role, env_); }
   message heartbeat(const std::string& reason) const;
   tool_return returned(const planned& p, timestamp now) const;
+  // Runs of streams show that they are under way; the others stay `created` until their end.
+  bool shows_running() const noexcept { return in_.how == mode::stream || in_.how == mode::background; }
   bool is_last_step() const noexcept { return iteration_ + 1 >= in_.request.max_steps; }
   const std::vector<std::string>& allowed() const noexcept { return allowed_; }
 

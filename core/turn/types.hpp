@@ -15,6 +15,7 @@ using stored_message = std::shared_ptr<const message>;
 
 // How the request is answered; decides what its run ends as (reference: agent-loop §6.2).
 enum class mode { blocking, stream, background, async };
+BOOST_DESCRIBE_ENUM(mode, blocking, stream, background, async)
 
 // Everything that a turn reads, taken from one snapshot at its start.
 struct input {
@@ -46,6 +47,7 @@ struct step_commit {
   std::optional<step> step_;
   std::vector<stored_message> messages; // appended to the history and, in order, to the context
   bool autoclear = false;               // the context is emptied down to its system message first
+  bool history_only = false;            // the messages do not enter the context
   std::vector<tools::memory_edit> edits;
   std::vector<tool_id> tools_used;
   bool started = false; // the run becomes `running`

@@ -162,6 +162,9 @@ public:
           for (auto& f : p.frames) streams_->append(p.run, std::move(f));
           if (p.last) streams_->end(p.run);
         },
+        [this](actors::callback_atom, const uuid& run) {
+          if (streams_->on_callback) streams_->on_callback(run_id{run});
+        },
     };
   }
 

@@ -53,6 +53,9 @@ public:
   // Nothing was durable: forget what came early.
   void drop(const run_id& run) { logs_.erase(run); }
 
+  // What to do when a run has ended whose client wants to be called.
+  std::function<void(const run_id&)> on_callback;
+
   // Forgets what nobody will read any more; call it now and then.
   void sweep();
   std::size_t size() const noexcept { return logs_.size(); }

@@ -31,6 +31,7 @@ void add_everything(router& r) {
   add_agent_memory(r);
   add_agent_tools(r);
   add_agent_messages(r);
+  add_async(r);
   add_batches(r);
   add_blocks(r);
   add_cancelling(r);

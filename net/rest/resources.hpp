@@ -13,6 +13,7 @@ void add_agent_prompts(router& r);
 void add_agent_memory(router& r);
 void add_agent_tools(router& r);
 void add_agent_messages(router& r);
+void add_async(router& r);
 void add_batches(router& r);
 void add_blocks(router& r);
 void add_cancelling(router& r);

@@ -3,6 +3,7 @@
 
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
+#include "net/rest/run_messages.hpp"
 #include "storage/organizations.hpp"
 
 namespace troupe::net::rest {
@@ -156,17 +157,8 @@ awaitable<outcome> messages(call& c) {
     if (!after) return after.error();
     auto order = p->order.value_or(sort_order::asc);
     auto all = storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence);
-    project::options o;
-    auto config = row.request_config.value_or(run_request_config{});
-    o.use_assistant_message = config.use_assistant_message;
-    o.assistant_message_tool_name = config.assistant_message_tool_name;
-    o.assistant_message_tool_kwarg = config.assistant_message_tool_kwarg;
-    o.text_is_assistant_message = shows_text(r, row.agent);
-    o.reverse = order == sort_order::desc;
     auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), order);
-    auto types = config.include_return_message_types;
-    if (types && types->empty()) types.reset();
-    return project::to_array(project::project_list(cut, o), types);
+    return messages_text(r, row, cut, order);
   });
 }
 
@@ -230,6 +222,20 @@ awaitable<outcome> stream(call& c) {
 }
 
 } // namespace
+
+std::string messages_text(const storage::reader& r, const run& row,
+                          const std::vector<project::stored_message>& messages, sort_order order) {
+  project::options o;
+  auto config = row.request_config.value_or(run_request_config{});
+  o.use_assistant_message = config.use_assistant_message;
+  o.assistant_message_tool_name = config.assistant_message_tool_name;
+  o.assistant_message_tool_kwarg = config.assistant_message_tool_kwarg;
+  o.text_is_assistant_message = shows_text(r, row.agent);
+  o.reverse = order == sort_order::desc;
+  auto types = config.include_return_message_types;
+  if (types && types->empty()) types.reset();
+  return project::to_array(project::project_list(messages, o), types);
+}
 
 void add_runs(router& r) {
   r.add("GET", "/runs/", list);

@@ -1,7 +1,7 @@
 #include "net/rest/sending.hpp"
 
 #include "core/protocol/protocol.hpp"
-#include "core/turn/native_loop.hpp"
+#include "core/turn/loops.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/images.hpp"
 
@@ -39,6 +39,10 @@ run make_run(const call& c, const destination& to, const send_request& request, 
   row.conversation = to.conversation;
   row.background = how == turn::mode::background || how == turn::mode::async;
   row.metadata["run_type"] = boost::json::string(to.run_type);
+  if (how == turn::mode::async) {
+    row.metadata["lettuce"] = nullptr;
+    row.callback_url = request.callback_url;
+  }
   row.request_config =
       run_request_config{request.use_assistant_message, request.assistant_message_tool_name,
                          request.assistant_message_tool_kwarg, request.include_return_message_types};
@@ -93,11 +97,8 @@ awaitable<outcome> preview(call& c, destination to, send_request request) {
   if (!made) co_return made.error();
   auto in = storage::load_turn(*c.s.db->snapshot(), **made);
   if (!in) co_return in.error();
-  if (!is_native_loop(in->self.type))
-    co_return fail(errc::not_implemented, "Agents of type " + std::string(json::enum_text(in->self.type)) +
-                                              " cannot be run by this version yet");
-  turn::native_loop loop(std::move(*in), *c.s.env);
-  for (auto& effect : loop.handle(turn::started{})) {
+  auto loop = turn::make_loop(std::move(*in), *c.s.env);
+  for (auto& effect : loop->handle(turn::started{})) {
     if (auto* model = std::get_if<turn::call_model>(&effect))
       co_return http::response::json(protocol::request_body(model->request));
     if (auto* end = std::get_if<turn::finished>(&effect); end && end->failure) co_return *end->failure;

@@ -5,6 +5,7 @@
 #include "storage/blocks.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/messages.hpp"
+#include "storage/pending.hpp"
 #include "storage/setup.hpp"
 #include "storage/tools.hpp"
 
@@ -177,6 +178,7 @@ void house::crash() {
   db.reset();
   open_store();
   start();
+  for (auto& order : storage::pending_orders(*snapshot())) caf::anon_send(directory, order);
 }
 
 // -- progress -------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ public:
 
   // -- life of the process
   void start();
-  void crash(); // every actor is dropped where it is; the store is opened anew and recovers
+  void crash(); // every actor is dropped where it is; the store is opened anew, and what may goes on
   void stop_actors();
 
   // -- progress

@@ -30,7 +30,7 @@ const replayed = names.filter(n => !expected[n]?.skipped);
 async function replay(setup, scenarios) {
   const folder = temporaryFolder('golden');
   for (const n of scenarios) fs.symlinkSync(path.join(here, 'recorded', n + '.json'), path.join(folder, n + '.json'));
-  const server = await startServer({ env: setup.env });
+  const server = await startServer({ port: 8283, env: setup.env });
   const report = path.join(temporaryFolder('golden'), 'report.json');
   try {
     execFileSync(process.execPath, [path.join(here, 'replay.mjs'), '--base', server.base, '--recorded', folder, '--json', report], { stdio: 'ignore', env: { ...process.env, ...setup.client } });

@@ -1,0 +1,36 @@
+// POST /agents/{id}/messages/async (reference: agent-loop §6.3): the run is the answer, the work goes on without its
+// client, also over a restart.
+#include "net/rest/agent_parameters.hpp"
+#include "net/rest/resources.hpp"
+#include "net/rest/sending.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+awaitable<outcome> create(call& c) {
+  auto id = path_id<agent_id>(c, "agent_id");
+  if (!id) co_return id.error();
+  auto body = body_of<send_request>(c);
+  if (!body) co_return body.error();
+  if (body->messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
+  body->client_tools.clear(); // nobody is there to run them
+  body->client_skills.clear();
+  body->stream_tokens = false;
+  if (!storage::find_agent(*c.s.db->snapshot(), *id, c.by.org))
+    co_return fail(errc::not_found, "Agent not found");
+  destination to{*id, std::nullopt, "send_message_async", std::nullopt};
+  auto order = co_await make_order(c, std::move(to), std::move(*body), turn::mode::async);
+  if (!order) co_return order.error();
+  auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, *order);
+  if (!accepted) co_return accepted.error();
+  std::string out;
+  run::write_api(out, (*order)->run_row, false);
+  co_return http::response::json(std::move(out));
+}
+
+} // namespace
+
+void add_async(router& r) { r.add("POST", "/agents/{agent_id}/messages/async", create); }
+
+} // namespace troupe::net::rest
