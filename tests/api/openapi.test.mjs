@@ -15,7 +15,7 @@ const recorded = path.resolve(import.meta.dirname, '../golden/recorded');
 let server, model, world;
 
 before(async () => {
-  model = await startModel(async body => ({ text: `You said: ${lastText(body)}` }));
+  model = await startModel(async body => (lastText(body) === 'wait for ever' ? new Promise(() => {}) : { text: `You said: ${lastText(body)}` }));
   server = await startServer({ env: model.env });
   world = new World(server.base, { model: model.handle, embedding: 'openai/text-embedding-3-small', modelAddress: model.base });
 });

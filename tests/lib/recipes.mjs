@@ -54,7 +54,11 @@ export const recipes = {
   'POST /v1/agents/{agent_id}/messages/stream': [{ body: hello }, { body: { ...hello, stream_tokens: true } }],
   'POST /v1/agents/{agent_id}/messages/async': { body: hello },
   'POST /v1/agents/{agent_id}/messages/preview-raw-payload': { body: hello },
-  'POST /v1/agents/{agent_id}/messages/cancel': async w => ({ path: { agent_id: await w.fresh('agent_id') }, body: {} }),
+  'POST /v1/agents/{agent_id}/messages/cancel': async w => {
+    const agent_id = await w.fresh('agent_id');
+    await w.workingRun(`/v1/agents/${agent_id}/messages`);
+    return { path: { agent_id }, body: {} };
+  },
   'PATCH /v1/agents/{agent_id}/messages/{message_id}': { body: { message_type: 'user_message', content: 'said otherwise' } },
   'PATCH /v1/agents/{agent_id}/reset-messages': async w => ({ path: { agent_id: await w.fresh('agent_id') }, body: { add_default_initial_messages: true } }),
   'POST /v1/agents/{agent_id}/summarize': async w => {
@@ -86,6 +90,11 @@ export const recipes = {
     const otid = w.name('otid');
     await w.backgroundRun(otid);
     return { path: { conversation_id: 'default' }, body: { agent_id: await w.get('agent_id'), otid } };
+  },
+  'POST /v1/conversations/{conversation_id}/cancel': async w => {
+    const conversation_id = await w.fresh('conversation_id');
+    await w.workingRun(`/v1/conversations/${conversation_id}/messages`);
+    return { path: { conversation_id } };
   },
   'POST /v1/conversations/{conversation_id}/compact': async w => {
     const conversation_id = await w.fresh('conversation_id');

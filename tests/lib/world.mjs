@@ -41,6 +41,14 @@ export class World {
     return response.ok ? (await response.json()).id : undefined;
   }
 
+  // A turn that works until it is cancelled (the model never answers to this); gives its run.
+  async workingRun(target) {
+    const body = { ...this.user('wait for ever'), streaming: true, background: true };
+    const answer = await fetch(this.base + target, { method: 'POST', headers: { 'content-type': 'application/json', 'x-stainless-package-version': '1.12.1' }, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`POST ${target}: ${answer.status} ${await answer.text()}`);
+    for await (const bytes of answer.body) return Buffer.from(bytes).toString().match(/run-[0-9a-f-]{36}/)?.[0];
+  }
+
   // A turn that goes on without its client, so that its events can be read again.
   async backgroundRun(otid) {
     const { text } = await call(this.base, 'POST', `/v1/agents/${await this.get('agent_id')}/messages`, { messages: [{ role: 'user', content: 'in the background', otid }], streaming: true, background: true });
