@@ -24,6 +24,7 @@ std::string_view string_or(const value& v, std::string_view key, std::string_vie
   return o ? string_or(*o, key, fallback) : fallback;
 }
 
+// A number beyond int64 counts nothing: the fallback.
 std::int64_t int_or(const value& v, std::string_view key, std::int64_t fallback) noexcept {
   auto* member = find(v, key);
   if (!member) return fallback;
@@ -31,8 +32,7 @@ std::int64_t int_or(const value& v, std::string_view key, std::int64_t fallback)
   if (auto* u = member->if_uint64())
     return *u <= std::numeric_limits<std::int64_t>::max() ? static_cast<std::int64_t>(*u) : fallback;
   auto* d = member->if_double();
-  return d && std::abs(*d) < 9e18 ? static_cast<std::int64_t>(*d)
-                                  : fallback; // beyond int64 it counts nothing
+  return d && std::abs(*d) < 9e18 ? static_cast<std::int64_t>(*d) : fallback;
 }
 
 } // namespace troupe::json
