@@ -86,14 +86,22 @@ struct approval_parameters {
 };
 BOOST_DESCRIBE_STRUCT(approval_parameters, (), (requires_approval))
 
+struct approval_body {
+  std::optional<bool> requires_approval;
+  std::optional<bool> body_requires_approval; // what the TypeScript SDK calls it
+  static constexpr bool forbid_extra = true;
+};
+BOOST_DESCRIBE_STRUCT(approval_body, (), (requires_approval, body_requires_approval))
+
 awaitable<outcome> approval(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = optional_body_of<approval_parameters>(c);
+  auto body = optional_body_of<approval_body>(c);
   if (!body) co_return body.error();
   auto query = query_of<approval_parameters>(c);
   if (!query) co_return query.error();
-  auto wanted = body->requires_approval ? body->requires_approval : query->requires_approval;
+  auto wanted = body->requires_approval ? body->requires_approval : body->body_requires_approval;
+  if (!wanted) wanted = query->requires_approval;
   if (!wanted)
     co_return fail(errc::unprocessable,
                    "requires_approval must be provided either in request body or as query parameter");

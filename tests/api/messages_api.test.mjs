@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startModel } from '../lib/model.mjs';
-import { call, startServer } from '../lib/server.mjs';
+import { call, eventually, startServer } from '../lib/server.mjs';
 
 const model = 'rehearsal/default', embedding = 'letta/letta-free';
 let server;
@@ -13,17 +13,6 @@ const api = (method, target, body, headers) => call(server.base, method, target,
 const ok = async (...request) => { const answer = await api(...request); assert.equal(answer.status, 200, answer.text); return answer.json; };
 const newAgent = (more = {}) => ok('POST', '/v1/agents/', { model, embedding, include_base_tools: false, memory_blocks: [], ...more });
 const send = (agent, text) => ok('POST', `/v1/agents/${agent.id}/messages`, { messages: [{ role: 'user', content: text }] });
-
-// Asks again until the answer is as wanted; only a broken server reaches the deadline.
-async function eventually(ask, wanted) {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer)) return answer;
-    assert.ok(Date.now() < deadline, `not in time: ${JSON.stringify(answer)}`);
-    await new Promise(done => setTimeout(done, 20));
-  }
-}
 
 describe('search over messages', () => {
   let fox, turtle;

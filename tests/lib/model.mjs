@@ -13,6 +13,23 @@ export function barrier(count) {
   return async () => { if (++inside === count) open(); await all; };
 }
 
+// Holds whoever comes until it is opened; `arrived` is when somebody has come.
+export function gate() {
+  let come, open;
+  const arrived = new Promise(done => { come = done; }), opened = new Promise(done => { open = done; });
+  return { arrived, open, pass: () => { come(); return opened; } };
+}
+
+// A model that does what it is told: "calls NAME {arguments} ;; NAME {arguments}" calls tools, "say WORDS" says them;
+// results of tools are repeated.
+export function obey(body) {
+  const text = lastText(body);
+  if (body.messages.at(-1).role === 'tool') return { text: `done: ${text}` };
+  const [, calls] = text.match(/^calls? (.+)$/s) ?? [];
+  if (!calls) return { text: text.replace(/^say /, '') };
+  return { calls: calls.split(' ;; ').map(call => { const [, name, args] = call.match(/^(\w+) ?(.*)$/s); return { name, args: JSON.parse(args || '{}') }; }) };
+}
+
 function chat(body, reply, id) {
   const calls = (reply.calls ?? []).map((c, index) => ({ index, id: `call_${id}_${index}`, type: 'function', function: { name: c.name, arguments: JSON.stringify(c.args ?? {}) } }));
   const message = { role: 'assistant', content: reply.text ?? null, ...(calls.length ? { tool_calls: calls } : {}) };

@@ -8,6 +8,17 @@ export const binary = process.env.TROUPE_BINARY ?? path.resolve(import.meta.dirn
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms));
 
+// Asks again until the answer is as wanted; only a broken server reaches the deadline.
+export async function eventually(ask, wanted) {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`not in time: ${JSON.stringify(answer)}`);
+    await sleep(20);
+  }
+}
+
 // A folder that goes away with the process.
 export function temporaryFolder(name = 'troupe') {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
