@@ -130,19 +130,37 @@ describe('a store', () => {
     refused(await troupe('check', '--data', data), /format 9.*newer/);
   });
 
-  const damages = {
+  const unusable = {
     'its first pages overwritten': bytes => bytes.fill(0xa5, 0, 8192),
     'zeros at its beginning': bytes => bytes.fill(0, 0, 8192),
-    'cut in half': bytes => bytes.subarray(0, Math.floor(bytes.length / 2)),
     'cut in the first page': bytes => bytes.subarray(0, 1000),
-    'the end overwritten': bytes => bytes.fill(0xa5, bytes.length / 2),
-    'zeros at its end': bytes => bytes.fill(0, bytes.length / 2),
     'another file': () => Buffer.from('this is no store\n'.repeat(1000)),
   };
-  for (const [what, change] of Object.entries(damages))
-    it(`${what}: check, serve and backup say so`, async () => {
-      refused(await troupe('check', '--data', edit(copyOfFolder(), change)), /damaged|problems|restore a backup/);
+  for (const [what, change] of Object.entries(unusable))
+    it(`${what}: check and serve say so`, async () => {
+      refused(await troupe('check', '--data', edit(copyOfFolder(), change)), /damaged|restore a backup/);
       refused(await troupe('serve', '--port', '0', '--data', edit(copyOfFolder(), change)), /damaged|restore a backup/);
+    });
+
+  const partial = {
+    'cut in half': bytes => bytes.subarray(0, Math.floor(bytes.length / 2)),
+    'the second half overwritten': bytes => bytes.fill(0xa5, bytes.length / 2),
+    'zeros in the second half': bytes => bytes.fill(0, bytes.length / 2),
+  };
+  for (const [what, change] of Object.entries(partial))
+    it(`${what}: check says so; a server does not start, or ends with a line when it comes to the damage`, async () => {
+      refused(await troupe('check', '--data', edit(copyOfFolder(), change)), /damaged|problems/);
+      let server;
+      try {
+        server = await startServer({ data: edit(copyOfFolder(), change) });
+      } catch (e) {
+        return assert.match(e.message, /did not start \(1\): troupe: [^\n]*damaged[^\n]*\n$/);
+      }
+      for (const path of ['/v1/agents/', '/v1/blocks/', '/v1/tools/', '/v1/runs/', '/v1/steps/', '/v1/messages/'])
+        await call(server.base, 'GET', path).catch(() => {}); // an answer, or the end of the server
+      const ended = await server.stop();
+      assert.equal(ended.signal, null);
+      if (ended.code) assert.match(server.output(), /\ntroupe: [^\n]*damaged[^\n]*\n$/);
     });
 
   it('with an empty file is none yet', async () => refused(await troupe('check', '--data', edit(copyOfFolder(), () => Buffer.alloc(0))), /no store/));
