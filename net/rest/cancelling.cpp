@@ -15,6 +15,8 @@ namespace troupe::net::rest {
 awaitable<bool> cancel_one(call& c, const run_id& id) {
   auto row = storage::find_run(*c.s.db->snapshot(), id, c.by.org);
   if (!row) co_return false;
+  // One that has ended stays as it is, whatever works there now; but its question for approval may be open.
+  if (is_terminal(row->status) && row->stop_reason_ != stop_reason::requires_approval) co_return true;
   auto context = row->conversation ? row->conversation->value : row->agent.value;
   auto here = co_await ask<bool>(c.s.self, c.s.directory, actors::cancel_atom_v, context, id.value);
   if (here && *here) co_return true;

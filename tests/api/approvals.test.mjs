@@ -6,10 +6,10 @@ import { obey, startModel, textOf } from '../lib/model.mjs';
 import { startServer } from '../lib/server.mjs';
 import { ways } from '../lib/turns.mjs';
 
-let server, model, client, shown; // shown: the last request that the model had
+let server, model, client, shown, failing = false; // shown: the last request that the model had
 
 before(async () => {
-  model = await startModel(async body => { shown = body; return obey(body); });
+  model = await startModel(async body => { shown = body; return failing ? { status: 400 } : obey(body); });
   server = await startServer({ env: model.env });
   client = new Letta({ baseURL: server.base, maxRetries: 0 });
 });
@@ -143,6 +143,33 @@ describe('a call that waits', () => {
     await assert.rejects(ways.blocking(client, agent.id, answer(yes({ tool_call_id: 'call_1' }))), refused(400, /No tool call is currently awaiting approval/));
   });
 
+  for (const [name, idOf] of [['message', request => request.id], ['call', request => request.tool_calls[0].tool_call_id]]) {
+    test(`takes the older form of an answer, by the id of the ${name}`, async () => {
+      const agent = await newAgent(gated);
+      const ask = async () => {
+        await ways.blocking(client, agent.id, user('call core_memory_append {"label":"notes","content":"red"}'));
+        return idOf(await pending(agent));
+      };
+      const older = async (approve, reason) => ways.blocking(client, agent.id, { messages: [{ type: 'approval', approve, approval_request_id: await ask(), reason }] });
+      const denied = await older(false, 'no paint');
+      assert.deepEqual([denied.stop, denied.returned.map(r => r.status)], ['end_turn', ['error']]);
+      assert.match(denied.returned[0].tool_return, /no paint/);
+      const allowed = await older(true);
+      assert.deepEqual([allowed.stop, allowed.returned.map(r => r.tool_return)], ['end_turn', ['paper\nred']]);
+    });
+  }
+
+  test('has been answered where the model fails afterwards', async () => {
+    const { agent, asked } = await waiting();
+    failing = true;
+    await assert.rejects(ways.blocking(client, agent.id, answer(...asked.map(yes))));
+    failing = false;
+    assert.equal(await pending(agent), null);
+    assert.deepEqual([await block(agent, 'notes'), await block(agent, 'tasks')], ['paper\nred', 'wood\nblue']);
+    assert.equal((await ways.blocking(client, agent.id, user('say on'))).said, 'on');
+    assert.equal(await block(agent, 'notes'), 'paper\nred', 'once');
+  });
+
   test('is cancelled with its run: denied, and the agent goes on', async () => {
     const { agent, asked, run } = await waiting();
     assert.deepEqual(await client.agents.messages.cancel(agent.id, { run_ids: [run] }), { [run]: 'cancelled' });
@@ -200,7 +227,8 @@ describe('which tools need approval', () => {
     assert.equal(await stopOf(agent, 'one'), 'end_turn');
     await set(true);
     await set(true);
-    assert.deepEqual((await client.agents.retrieve(agent.id)).tool_rules.map(r => [r.type, r.tool_name]), [['requires_approval', 'core_memory_append']]);
+    const rules = (await client.agents.retrieve(agent.id)).tool_rules.filter(r => r.type === 'requires_approval');
+    assert.deepEqual(rules.map(r => r.tool_name), ['core_memory_append'], 'once');
     assert.equal(await stopOf(agent, 'two'), 'requires_approval');
     assert.equal(await stopOf(await newAgent(), 'two'), 'end_turn', 'another agent has rules of its own');
     await settle(agent);

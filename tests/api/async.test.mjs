@@ -18,12 +18,13 @@ async function decide(body) {
 }
 const hold = word => { const at = gate(); held.set(word, at); return at; };
 
-// Takes callbacks; /gone answers 404.
+// Takes callbacks; /gone answers 404, /held nothing.
 async function startReceiver() {
   const got = [];
   const listener = http.createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     got.push({ path: request.url, method: request.method, type: request.headers['content-type'], body: JSON.parse(body) });
+    if (request.url === '/held') return;
     response.writeHead(request.url === '/gone' ? 404 : 200).end();
   });
   await new Promise(done => listener.listen(0, '127.0.0.1', done));
@@ -183,6 +184,17 @@ describe('cancelling', () => {
     assert.deepEqual((await listed(agent)).slice(1).map(m => m.message_type), ['user_message', 'tool_call_message', 'tool_return_message']);
   });
 
+  test('what has ended already does not wait for what works', async () => {
+    const agent = await newAgent(), slow = hold('think');
+    const { run } = await ways.blocking(client, agent.id, user('say one'));
+    const turn = ways.blocking(client, agent.id, user('think'));
+    await slow.arrived;
+    assert.deepEqual(await client.agents.messages.cancel(agent.id, { run_ids: [run] }, { timeout: 20_000 }), { [run]: 'cancelled' });
+    assert.equal((await client.runs.retrieve(run)).status, 'completed');
+    slow.open();
+    assert.equal((await turn).said, 'think');
+  });
+
   test('of a conversation leaves the others alone', async () => {
     const agent = await newAgent(), slow = hold('think');
     const conversation = await client.conversations.create({ agent_id: agent.id });
@@ -254,6 +266,40 @@ describe('a run over a crash', () => {
     } finally { await again.stop(); }
   });
 
+  test('that had ended calls back again where nobody answered', async () => {
+    const own = await startServer({ env: model.env });
+    const agent = await newAgent(at(own));
+    const run = await start(agent, 'say hello', { callback_url: `${receiver.base}/held` }, at(own));
+    await eventually(() => receiver.got.length, n => n === 1);
+    await own.kill();
+    const again = await startServer({ env: model.env, data: own.data });
+    try {
+      await eventually(() => receiver.got.length, n => n === 2);
+      assert.deepEqual(receiver.got[1], receiver.got[0]);
+      assert.deepEqual(await talk(agent, at(again)), ['say hello', 'hello']);
+      assert.equal((await at(again).runs.retrieve(run.id)).status, 'completed');
+    } finally { await again.kill(); }
+  });
+
+  test('whose client was waiting has failed', async () => {
+    const own = await startServer({ env: model.env });
+    const agent = await newAgent(at(own)), slow = hold('think');
+    const turn = assert.rejects(ways.blocking(at(own), agent.id, user('think')));
+    await slow.arrived;
+    await eventually(async () => (await at(own).runs.list({ agent_id: agent.id })).items.length, n => n === 1);
+    await own.kill();
+    await turn;
+    const again = await startServer({ env: model.env, data: own.data });
+    try {
+      const [run] = (await at(again).runs.list({ agent_id: agent.id })).items;
+      assert.deepEqual([run.status, run.stop_reason], ['failed', 'error']);
+      assert.ok(run.completed_at && run.metadata.error);
+      slow.open();
+      assert.equal((await ways.blocking(at(again), agent.id, user('say on'))).said, 'on');
+      assert.deepEqual(await talk(agent, at(again)), ['say on', 'on']);
+    } finally { await again.stop(); }
+  });
+
   test('that waits behind another keeps its place', async () => {
     const own = await startServer({ env: model.env });
     const agent = await newAgent(at(own)), slow = hold('one');
@@ -271,6 +317,7 @@ describe('a run over a crash', () => {
   test('is cancelled for good', async () => {
     const { run, agent, slow, again, c } = await crash('think', begins.asynchronous);
     try {
+      await eventually(() => asked.length, n => n === 2);
       assert.deepEqual(await c.agents.messages.cancel(agent.id), { [run.id]: 'cancelled' });
       assert.equal((await ended(run, c)).status, 'cancelled');
       slow.open();
