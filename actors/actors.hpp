@@ -32,6 +32,7 @@ using turn_order_ptr = std::shared_ptr<const storage::turn_order>;
 // The answer to it. Blocking: the finished response. Streams and asynchronous ones: accepted, the run is durable.
 struct turn_answer {
   std::string body;
+  std::optional<run_id> run; // whose answer it is: of an earlier request where this one repeats it
 };
 
 // Work on a context that must not meet a running turn (reset, compaction, deletion). Done as one batch.

@@ -20,6 +20,8 @@ error too_many(std::size_t n) {
 
 // -- the queue ------------------------------------------------------------------------------------
 void context_runner::submit(turn_order_ptr order, reply<turn_answer> answer) {
+  if (repeats(order, answer) || refused(order, answer)) return;
+  if (order->busy == storage::busy_policy::interrupt) interrupt();
   if (queue_.size() >= deps_->limits.max_queue) return answer.deliver(too_many(queue_.size()));
   // What can be refused at once is: an agent that is gone has no queue.
   auto snapshot = deps_->db->snapshot();
@@ -34,7 +36,7 @@ void context_runner::submit(turn_order_ptr order, reply<turn_answer> answer) {
   queue_.push_back(std::move(work));
   if (row->resumed)
     run_stored(run);
-  else
+  else if (!row->compaction)
     store_run(row);
   start_next();
 }
@@ -80,13 +82,13 @@ void context_runner::run_stored(const run_id& run) {
       open.first = stream_frame{turn::ping(run, deps_->env->now(), *deps_->env, std::nullopt)};
     self_->send(deps_->streams, std::move(open));
   }
-  work->answer.deliver(turn_answer{});
+  work->deliver(turn_answer{{}, run});
 }
 
 void context_runner::run_refused(const run_id& run, const error& why) {
   if (running_ && running_->work.order && running_->work.order->run_row.id == run) {
     if (running_->calling) self_->send(deps_->models, abandon_atom_v, running_->calling->value);
-    running_->work.answer.deliver(why);
+    running_->work.deliver(why);
     ++epoch_;
     running_.reset();
     return start_next();
@@ -94,7 +96,7 @@ void context_runner::run_refused(const run_id& run, const error& why) {
   auto it = std::find_if(queue_.begin(), queue_.end(),
                          [&](auto& j) { return j.order && j.order->run_row.id == run; });
   if (it == queue_.end()) return;
-  it->answer.deliver(why);
+  it->deliver(why);
   queue_.erase(it);
 }
 

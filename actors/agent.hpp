@@ -37,8 +37,14 @@ struct context_job {
   reply<turn_answer> answer;
   std::optional<exclusive_edit> batch;
   reply<done> batch_answer;
-  std::vector<reply<bool>> cancels; // who wants it to end
-  bool accepted = false;            // the run is durable, and its client knows
+  std::vector<reply<turn_answer>> repeats; // of the same request
+  std::vector<reply<bool>> cancels;        // who wants it to end
+  bool accepted = false;                   // the run is durable, and its client knows
+
+  template <class T> void deliver(const T& what) {
+    answer.deliver(what);
+    for (auto& r : repeats) r.deliver(what);
+  }
 };
 
 struct running_turn {
@@ -70,6 +76,9 @@ public:
 private:
   using job = context_job;
 
+  bool repeats(const turn_order_ptr& order, reply<turn_answer>& answer);
+  bool refused(const turn_order_ptr& order, reply<turn_answer>& answer);
+  void interrupt();
   void store_run(const turn_order_ptr& order);
   void run_stored(const run_id& run);
   void run_refused(const run_id& run, const error& why);
@@ -84,6 +93,7 @@ private:
   void carry_out(turn::run_tools e);
   void carry_out(turn::commit e);
   void carry_out(turn::emit e);
+  void carry_out(turn::say e);
   void carry_out(turn::abandon_model e);
   void carry_out(turn::finished e);
 

@@ -117,9 +117,11 @@ void context_runner::carry_out(turn::commit e) {
   std::optional<provider_trace> trace;
   if (running_->trace && batch->step_ && batch->step_->id == running_->trace->step)
     trace = std::exchange(running_->trace, std::nullopt);
-  auto apply = [batch, trace = std::move(trace), limits = deps_->limits.traces,
+  bool is_compaction = running_->work.order->compaction.has_value();
+  auto apply = [batch, is_compaction, trace = std::move(trace), limits = deps_->limits.traces,
                 env = deps_->env](storage::transaction& t) {
-    auto done = storage::apply_step(t, *batch, *env);
+    auto done =
+        is_compaction ? storage::apply_compaction(t, *batch, *env) : storage::apply_step(t, *batch, *env);
     if (done && trace) storage::put_trace(t, *trace, limits);
     return done;
   };
@@ -129,10 +131,10 @@ void context_runner::carry_out(turn::commit e) {
           [this, current](done) {
             if (current()) feed(turn::committed{});
           },
-          [this, current, batch](const caf::error& why) {
+          [this, current, batch, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
             // The end of a run has to be stored some time, whatever happened to its last step.
-            if (e.code == errc::storage_full || e.code == errc::unavailable) {
+            if (!is_compaction && (e.code == errc::storage_full || e.code == errc::unavailable)) {
               turn::step_commit end;
               end.agent = batch->agent;
               end.conversation = batch->conversation;
@@ -151,6 +153,13 @@ void context_runner::publish_frames(const run_id& run, std::vector<turn::frame> 
   publish p{run, {}, last};
   for (auto& f : frames) p.frames.push_back({std::move(f.data), f.is_error});
   self_->send(deps_->streams, std::move(p));
+}
+
+void context_runner::carry_out(turn::say e) {
+  if (!streams()) return;
+  std::vector<turn::frame> frames;
+  for (auto& body : e.bodies) frames.push_back({std::move(body)});
+  publish_frames(running_->work.order->run_row.id, std::move(frames), false);
 }
 
 void context_runner::carry_out(turn::emit e) {

@@ -13,12 +13,14 @@ void context_runner::answer_client(job& work, const turn::finished& e,
   if (order.how == turn::mode::stream || order.how == turn::mode::background) {
     publish_frames(order.run_row.id,
                    turn::closing_frames(e, order.run_row.id, order.how, e.visible, order.tokens), true);
+  } else if (!e.body.empty()) {
+    work.deliver(turn_answer{e.body, std::nullopt});
   } else if (order.how == turn::mode::blocking && !e.failure) {
-    work.answer.deliver(
-        turn_answer{turn::response_body(shown, e, view, order.request.include_return_message_types)});
+    work.deliver(turn_answer{turn::response_body(shown, e, view, order.request.include_return_message_types),
+                             order.run_row.id});
   }
   // Where it was a stream: refused before its run was durable; otherwise its client has been answered by now.
-  if (e.failure) work.answer.deliver(*e.failure);
+  if (e.failure) work.deliver(*e.failure);
   if (order.run_row.callback_url) self_->send(deps_->streams, callback_atom_v, order.run_row.id.value);
   for (auto& waiting : work.cancels) waiting.deliver(true);
 }
@@ -28,7 +30,7 @@ void context_runner::carry_out(turn::finished e) {
   running_.reset();
   ++epoch_;
   auto& order = *turn_done.work.order;
-  if (!e.durable && e.failure && e.failure->code != errc::storage_full &&
+  if (!e.durable && e.failure && !order.compaction && e.failure->code != errc::storage_full &&
       e.failure->code != errc::unavailable && e.failure->code != errc::cancelled) {
     // The turn broke before it could end its own run.
     turn::step_commit end;

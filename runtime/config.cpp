@@ -37,6 +37,10 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_QUEUE")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  s.add_option("--busy", c.busy, "a request whose agent is at work: queue, reject (409) or interrupt")
+      ->envname("TROUPE_BUSY")
+      ->check(CLI::IsMember({"queue", "reject", "interrupt"}))
+      ->capture_default_str();
   s.add_option("--traces", c.traces, "steps whose request and reply are kept; 0: none")
       ->envname("TROUPE_TRACES")
       ->check(CLI::Range(0, 100'000'000))

@@ -29,6 +29,7 @@ struct config {
   std::int64_t max_context_window = 128'000;
   bool secure = false;
   std::string password;
+  std::string busy = "queue";
   std::vector<std::string> origins;
   std::vector<std::string> rehearsals; // files of scripts
   bool list_rehearsals = false;

@@ -5,6 +5,7 @@
 #include "core/base/embedded.hpp"
 #include "net/rest/api.hpp"
 #include "net/rest/callbacks.hpp"
+#include "net/rest/run_streaming.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/pending.hpp"
 #include "storage/setup.hpp"
@@ -164,6 +165,8 @@ private:
     s.options.troupe_version = TROUPE_VERSION;
     s.options.default_model = config_.default_model;
     s.options.default_embedding = config_.default_embedding;
+    s.options.busy =
+        json::enum_from<storage::busy_policy>(config_.busy).value_or(storage::busy_policy::queue);
     if (!config_.origins.empty()) s.options.origins = config_.origins;
     if (config_.secure)
       s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
@@ -174,6 +177,8 @@ private:
     streams_->on_callback = [this](const run_id& run) { net::rest::send_callback(services_, run); };
     for (auto& order : storage::pending_orders(*db_->snapshot())) {
       spdlog::info("run {} goes on", order->run_row.id.str());
+      if (order->how == turn::mode::background)
+        net::rest::restore_log(services_, order->run_row, order->request.include_pings);
       caf::anon_send(directory_, order);
     }
     net::rest::send_callbacks_due(services_);

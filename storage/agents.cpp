@@ -1,7 +1,10 @@
 #include "storage/agents.hpp"
 
+#include "core/json/writer.hpp"
 #include "storage/blocks.hpp"
+#include "storage/companions.hpp"
 #include "storage/conversations.hpp"
+#include "storage/groups.hpp"
 #include "storage/identities.hpp"
 #include "storage/runs.hpp"
 #include "storage/tools.hpp"
@@ -122,6 +125,7 @@ void erase_agent(transaction& t, const agent& a) {
   erase_conversations(t, a.id);
   erase_runs(t, a.id);
   erase_history(t, a.id, a.organization_id);
+  leave_groups(t, a.id);
   auto bare = a;
   bare.block_ids.clear();
   bare.tool_ids.clear();
@@ -143,18 +147,21 @@ result<void> attach_block(transaction& t, const agent& a, const block& b) {
   auto changed = a;
   changed.block_ids.push_back(b.id);
   put_agent(t, changed, &a);
+  share_with_companions(t, a, b);
   return {};
 }
 
 std::string agent_state(const reader& r, const agent& a, const agent_relations& include) {
   context_key context{a.id, std::nullopt};
   auto activity = activity_of(r, a.id);
-  agent_view view{a, activity, context_ids(r, context), {}, {}, {}, "null", include};
+  agent_view view{a, activity, context_ids(r, context), {}, {}, {}, "null", "null", include};
   if (include.blocks) view.blocks = blocks_of(r, a);
   if (include.tools) view.tools = tools_of(r, a);
   for (auto& id : a.identity_ids)
     if (auto i = include.identities ? find_identity(r, id) : std::nullopt)
       view.identities.push_back(std::move(*i));
+  if (auto g = include.managed_group ? managed_group(r, a.id) : std::nullopt)
+    view.managed_group = json::to_text(*g);
   if (include.pending_approval && !view.in_context.empty()) {
     auto last = find_message(r, view.in_context.back());
     std::vector<project::api_message> shown;

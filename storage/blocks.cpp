@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "storage/agents.hpp"
+#include "storage/companions.hpp"
 #include "storage/prompts.hpp"
 
 #include <algorithm>
@@ -193,6 +194,7 @@ result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
       put_block(t, *e.created);
       a->block_ids.push_back(e.id);
       put_agent(t, *a, &old);
+      share_with_companions(t, *a, *e.created);
       continue;
     }
     if (e.what == kind::detach) {

@@ -3,6 +3,7 @@
 #include "storage/blocks.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::storage {
 
@@ -27,7 +28,37 @@ void create_conversation(transaction& t, const conversation& c, const stored_mes
   append_messages(t, {system}, &context);
 }
 
+namespace {
+
+using places = std::set<std::uint64_t>;
+
+places linked(const reader& r, const conversation_id& id) {
+  places out;
+  r.scan_prefix(key(table::conversation_messages).add(id), reader::direction::forward,
+                [&](auto, std::string_view v) { return out.insert(number_at(v, 16)), true; });
+  return out;
+}
+
+// Messages that no other thread of the agent shows.
+void erase_own_messages(transaction& t, const conversation& c) {
+  auto own = linked(t, c.id);
+  for (auto& other : conversations_of(t, c.agent)) {
+    if (other == c.id) continue;
+    for (auto sequence : linked(t, other)) own.erase(sequence);
+  }
+  std::vector<message_place> gone;
+  for (auto sequence : own) {
+    auto m = load_message(t, {c.agent, sequence});
+    if (m && m->conversation)
+      gone.push_back({c.agent, sequence}); // the agent's own thread keeps its messages
+  }
+  erase_messages(t, gone);
+}
+
+} // namespace
+
 void erase_conversation(transaction& t, const conversation& c) {
+  erase_own_messages(t, c);
   t.erase_prefix(key(table::contexts).add(c.id));
   t.erase_prefix(key(table::conversation_messages).add(c.id));
   for (auto& id : c.isolated_block_ids) {
@@ -40,11 +71,15 @@ void erase_conversation(transaction& t, const conversation& c) {
   t.erase(key(table::conversations).add(c.id));
 }
 
+std::vector<conversation_id> conversations_of(const reader& r, const agent_id& agent) {
+  std::vector<conversation_id> out;
+  r.scan_prefix(key(table::conversations_by_agent).add(agent), reader::direction::forward,
+                [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
+  return out;
+}
+
 void erase_conversations(transaction& t, const agent_id& agent) {
-  std::vector<conversation_id> ids;
-  t.scan_prefix(key(table::conversations_by_agent).add(agent), reader::direction::forward,
-                [&](auto k, auto) { return ids.emplace_back(last_uuid(k)), true; });
-  for (auto& id : ids)
+  for (auto& id : conversations_of(t, agent))
     if (auto c = find_conversation(t, id)) erase_conversation(t, *c);
 }
 

@@ -12,6 +12,7 @@ void create_conversation(transaction& t, const conversation& c, const stored_mes
 void put_conversation(transaction& t, const conversation& c);
 // With what belongs to it alone.
 void erase_conversation(transaction& t, const conversation& c);
+std::vector<conversation_id> conversations_of(const reader& r, const agent_id& agent);
 void erase_conversations(transaction& t, const agent_id& agent);
 
 // All messages ever linked to it, by position.

@@ -27,6 +27,13 @@ context_entry decode_entry(std::string_view k, std::string_view v) {
   return {number_at(k, k.size() - 8), message_id{uuid::from_bytes(v.substr(0, 16))}, number_at(v, 16)};
 }
 
+// Of messages that say which group they belong to.
+std::optional<key> group_key(const message& m, std::uint64_t sequence) {
+  auto g = m.group ? group_id::parse(*m.group) : std::nullopt;
+  if (!g) return std::nullopt;
+  return key(table::group_messages).add(*g).add(sequence);
+}
+
 std::string entry_value(const message_id& id, std::uint64_t sequence) {
   return std::string(id.key()) + big_endian(sequence);
 }
@@ -106,6 +113,7 @@ std::uint64_t append_messages(transaction& t, const std::vector<stored_message>&
     t.put(message_key(m->agent, sequence), codec::encode(*m));
     t.put(key(table::message_ids).add(m->id), place_bytes(m->agent, sequence));
     t.put(key(table::messages_by_org).add(m->organization_id).add(sequence), m->agent.key());
+    if (auto k = group_key(*m, sequence)) t.put(*k, m->agent.key());
     if (!context) continue;
     link(t, context_prefix(*context), position++, entry_value(m->id, sequence));
     if (context->conversation) link(t, thread, thread_position++, place_bytes(m->agent, sequence));
@@ -122,6 +130,19 @@ void replace_context(transaction& t, const context_key& c, const std::vector<con
   t.erase_prefix(prefix);
   std::uint64_t position = 0;
   for (auto& e : entries) link(t, prefix, position++, entry_value(e.id, e.sequence));
+}
+
+void share_context(transaction& t, const context_key& from, const context_key& to) {
+  auto position = next_position(t, context_prefix(to));
+  auto thread = key(table::conversation_messages);
+  if (to.conversation) thread.add(*to.conversation);
+  auto thread_position = next_position(t, thread);
+  for (auto& e : context_entries(t, from)) {
+    auto m = load_message(t, {from.agent, e.sequence});
+    if (!m || m->role == message_role::system) continue;
+    link(t, context_prefix(to), position++, entry_value(e.id, e.sequence));
+    if (to.conversation) link(t, thread, thread_position++, place_bytes(from.agent, e.sequence));
+  }
 }
 
 void clear_context(transaction& t, const context_key& c) {
@@ -199,18 +220,57 @@ std::vector<stored_message> search_history(const reader& r, const agent_id& agen
   return out;
 }
 
+namespace {
+
+void erase_row(transaction& t, const message& m, std::uint64_t sequence) {
+  t.erase(key(table::message_ids).add(m.id));
+  t.erase(key(table::messages_by_org).add(m.organization_id).add(sequence));
+  if (auto k = group_key(m, sequence)) t.erase(*k);
+  t.erase(message_key(m.agent, sequence));
+}
+
+// The keys below a prefix whose values end in one of these sequences.
+std::vector<std::string> links_to(const reader& r, const key& prefix,
+                                  const std::vector<message_place>& messages) {
+  std::vector<std::string> out;
+  r.scan_prefix(prefix, reader::direction::forward, [&](std::string_view k, std::string_view v) {
+    auto sequence = number_at(v, 16);
+    if (std::any_of(messages.begin(), messages.end(), [&](auto& m) { return m.sequence == sequence; }))
+      out.emplace_back(k);
+    return true;
+  });
+  return out;
+}
+
+} // namespace
+
+bool holds_any(const reader& r, const context_key& c, const std::vector<message_place>& messages) {
+  return !links_to(r, context_prefix(c), messages).empty();
+}
+
+void unlink_messages(transaction& t, const context_key& c, const std::vector<message_place>& messages) {
+  for (auto& k : links_to(t, context_prefix(c), messages)) t.erase(k);
+  if (!c.conversation) return;
+  for (auto& k : links_to(t, key(table::conversation_messages).add(*c.conversation), messages)) t.erase(k);
+}
+
+void erase_messages(transaction& t, const std::vector<message_place>& messages) {
+  for (auto& at : messages) {
+    auto m = load_message(t, at);
+    if (!m) continue;
+    erase_row(t, *m, at.sequence);
+    note_gone(t, m->organization_id, 1);
+  }
+}
+
 void erase_history(transaction& t, const agent_id& agent, const org_id& org) {
-  std::vector<std::pair<std::uint64_t, message_id>> all;
+  std::vector<std::pair<std::uint64_t, stored_message>> all;
   t.scan_prefix(key(table::messages).add(agent), reader::direction::forward,
                 [&](std::string_view k, std::string_view bytes) {
-                  all.emplace_back(number_at(k, k.size() - 8), decode_message(bytes)->id);
+                  all.emplace_back(number_at(k, k.size() - 8), decode_message(bytes));
                   return true;
                 });
-  for (auto& [sequence, id] : all) {
-    t.erase(key(table::message_ids).add(id));
-    t.erase(key(table::messages_by_org).add(org).add(sequence));
-    t.erase(message_key(agent, sequence));
-  }
+  for (auto& [sequence, m] : all) erase_row(t, *m, sequence);
   note_gone(t, org, all.size());
   t.erase_prefix(context_prefix({agent, std::nullopt}));
 }

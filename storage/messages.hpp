@@ -42,6 +42,8 @@ std::uint64_t append_messages(transaction& t, const std::vector<stored_message>&
 void rewrite_message(transaction& t, const message_place& at, const message& m);
 // The context becomes exactly this.
 void replace_context(transaction& t, const context_key& c, const std::vector<context_entry>& entries);
+// What another context of the agent holds, but for its system message, is held by this one as well.
+void share_context(transaction& t, const context_key& from, const context_key& to);
 // Down to the system message.
 void clear_context(transaction& t, const context_key& c);
 
@@ -69,6 +71,12 @@ std::vector<stored_message> search_history(const reader& r, const agent_id& agen
                                            const std::vector<message_role>& roles,
                                            const std::optional<timestamp>& start,
                                            const std::optional<timestamp>& end, std::size_t limit);
+
+// Single messages: from a context (and from what a conversation lists), and for good. Whoever erases some unlinks them
+// from every context first.
+bool holds_any(const reader& r, const context_key& c, const std::vector<message_place>& messages);
+void unlink_messages(transaction& t, const context_key& c, const std::vector<message_place>& messages);
+void erase_messages(transaction& t, const std::vector<message_place>& messages);
 
 void erase_history(transaction& t, const agent_id& agent, const org_id& org);
 

@@ -1,5 +1,7 @@
 #include "storage/runs.hpp"
 
+#include "storage/requests.hpp"
+
 #include <algorithm>
 
 namespace troupe::storage {
@@ -26,6 +28,7 @@ void create_run(transaction& t, const run& row) {
   put_run(t, row);
   t.put(key(table::runs_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
   t.put(key(table::runs_by_agent).add(row.agent).add(row.created_at).add(row.id), {});
+  remember_request(t, row);
 }
 
 std::vector<run_id> active_runs(const reader& r) {
@@ -45,6 +48,7 @@ void erase_run(transaction& t, const run& row) {
   t.erase(key(table::runs_by_org).add(row.organization_id).add(row.created_at).add(row.id));
   t.erase(key(table::runs_by_agent).add(row.agent).add(row.created_at).add(row.id));
   t.erase(key(table::runs_active).add(row.id));
+  forget_request(t, row);
   t.erase(key(table::runs).add(row.id));
 }
 

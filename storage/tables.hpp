@@ -54,7 +54,13 @@ enum class table : char {
   traces_by_age = 'v',          // created | step -> size of the trace
   trace_totals = 'z',           // - -> trace_totals
   pending_turns = 'P',          // run -> turn_order
-  callbacks_due = 'b'           // run -> -
+  callbacks_due = 'b',          // run -> -
+  requests = 'f',               // org | otid -> run
+  requests_by_age = 'F',        // created | run -> -
+  groups = 'Y',                 // group -> group
+  groups_by_org = 'x',          // org | created | group -> -
+  group_agents = 'm',           // agent | member or manager | created | group -> -
+  group_messages = 'p'          // group | sequence -> agent
 };
 
 // Builds a key part by part.

@@ -36,6 +36,8 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   in.run_started = order.run_row.created_at;
   in.request = order.request;
   in.how = order.how;
+  in.summarizer = order.summarizer.value_or(in.llm);
+  in.compaction = order.compaction;
   in.tokens = order.tokens;
   return in;
 }
@@ -61,6 +63,34 @@ void update_activity(transaction& t, const turn::step_commit& s, timestamp now) 
 
 } // namespace
 
+namespace {
+
+// The summary goes into the history as the newest message, into the context as its second.
+void rewrite_context(transaction& t, const context_key& context, const turn::context_rewrite& r,
+                     timestamp now) {
+  auto entries = context_entries(t, context);
+  auto sequence = append_messages(t, {r.summary}, &context); // a conversation lists it too
+  std::vector<context_entry> out;
+  auto put = [&](context_entry e) {
+    e.position = out.size();
+    out.push_back(e);
+  };
+  if (!entries.empty()) put(entries.front());
+  put({0, r.summary->id, sequence});
+  for (auto& e : entries)
+    if (std::find(r.kept.begin(), r.kept.end(), e.id) != r.kept.end()) put(e);
+  replace_context(t, context, out);
+  if (r.recompile) rebuild_system_message(t, context, prompt_time{now});
+}
+
+} // namespace
+
+result<void> apply_compaction(transaction& t, const turn::step_commit& s, environment& env) {
+  if (!t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
+  rewrite_context(t, {s.agent, s.conversation}, *s.rewrite, env.now());
+  return {};
+}
+
 result<void> apply_step(transaction& t, const turn::step_commit& s, environment& env) {
   auto row = find_run(t, s.run);
   if (!row || !t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
@@ -79,6 +109,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     if (row->first_sequence == 0) row->first_sequence = first;
     row->last_sequence = first + s.messages.size() - 1;
   }
+  if (s.rewrite) rewrite_context(t, context, *s.rewrite, now);
   if (s.step_) {
     create_step(t, *s.step_);
     row->steps.push_back(s.step_->id);

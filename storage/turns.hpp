@@ -7,6 +7,10 @@
 
 namespace troupe::storage {
 
+// What happens to a request whose context is at work.
+enum class busy_policy { queue, reject, interrupt };
+BOOST_DESCRIBE_ENUM(busy_policy, queue, reject, interrupt)
+
 // A request as it waits in the queue of its context.
 struct turn_order {
   run run_row; // as created
@@ -17,13 +21,18 @@ struct turn_order {
   std::optional<llm_config> llm_override;
   turn::mode how = turn::mode::blocking;
   bool tokens = false;
-  bool resumed = false; // after a restart: the run is stored already
+  std::optional<llm_config> summarizer; // the model of compactions, where it is not the agent's own
+  std::optional<turn::compaction_request> compaction; // instead of a turn; there is no run then
+  bool resumed = false;                               // after a restart: the run is stored already
+  busy_policy busy = busy_policy::queue;
+  bool replays = false; // a request with the same otids that has ended is answered with its run
 
   // Work that goes on without its client, also over a restart.
   bool outlives_restart() const noexcept { return how == turn::mode::background || how == turn::mode::async; }
 };
 BOOST_DESCRIBE_STRUCT(turn_order, (),
-                      (run_row, agent, conversation, acting, request, llm_override, how, tokens))
+                      (run_row, agent, conversation, acting, request, llm_override, how, tokens, summarizer,
+                       compaction))
 
 // Everything that the turn reads. Errors: not_found, where the agent or the conversation is gone.
 result<turn::input> load_turn(const reader& r, const turn_order& order);
@@ -31,6 +40,9 @@ result<turn::input> load_turn(const reader& r, const turn_order& order);
 // Stores one step. Errors: not_found, where the agent is gone; conflict, where a block moved on; cancelled, where the
 // run has ended already.
 result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env);
+
+// Stores a compaction that belongs to no run. Errors: not_found.
+result<void> apply_compaction(transaction& t, const turn::step_commit& step, environment& env);
 
 // After a restart: runs that nobody works on any more end as failed, open tool calls get a return that says so. Gives
 // how many runs there were. With a context (an agent's default thread, or a conversation) only those of it.

@@ -38,8 +38,8 @@ names multi_agent_tool_names() {
 
 bool wants_base_rules(const create_agent& request, const std::string& model) {
   if (request.include_base_tool_rules) return *request.include_base_tool_rules;
-  if (request.agent_type_ == agent_type::letta_v1_agent && request.include_base_tools && !request.tool_rules)
-    return false;
+  bool plain = request.agent_type_ == agent_type::letta_v1_agent && !request.enable_sleeptime.value_or(false);
+  if (plain && request.include_base_tools && !request.tool_rules) return false;
   if (request.agent_type_ == agent_type::sleeptime_agent || model.find("mini") != std::string::npos)
     return true;
   for (std::string_view excluded : {"claude-4-sonnet", "claude-3-5-sonnet", "gpt-5", "gemini-2.5-pro"})

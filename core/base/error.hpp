@@ -40,6 +40,7 @@ enum class errc : std::uint8_t {
   llm_overloaded,           // 503 with a plain detail: the provider has too much to do
   llm_context_window,       // 400: the provider says that the context is too long; compaction's trigger
   llm_empty_response,       // 500
+  system_prompt_overflow,   // 400: no compaction helps
   cancelled,                // the work was cancelled; never reaches a client as it is
 };
 

@@ -18,6 +18,7 @@ namespace {
 message_type type_of(const delta& d, bool gated) {
   switch (d.what) {
   case delta::kind::text: return message_type::assistant_message;
+  case delta::kind::thoughts:
   case delta::kind::reasoning: return message_type::reasoning_message;
   case delta::kind::hidden_reasoning: return message_type::hidden_reasoning_message;
   case delta::kind::tool_call:
@@ -73,7 +74,27 @@ std::string chunk_projector::approval_chunk(const delta& d, timestamp now) {
   });
 }
 
-std::optional<std::string> chunk_projector::next(const delta& d, timestamp now) {
+std::vector<std::string> chunk_projector::next(const delta& d, timestamp now) {
+  if (!inner_) return chunks_of({d}, now);
+  std::vector<delta> shown;
+  inner_->feed(d, shown);
+  return chunks_of(shown, now);
+}
+
+std::vector<std::string> chunk_projector::finish(timestamp now) {
+  std::vector<delta> shown;
+  if (inner_) inner_->finish(shown);
+  return chunks_of(shown, now);
+}
+
+std::vector<std::string> chunk_projector::chunks_of(const std::vector<delta>& deltas, timestamp now) {
+  std::vector<std::string> out;
+  for (auto& d : deltas)
+    if (auto text = chunk_of(d, now)) out.push_back(std::move(*text));
+  return out;
+}
+
+std::optional<std::string> chunk_projector::chunk_of(const delta& d, timestamp now) {
   auto type = type_of(d, d.what == delta::kind::tool_call && gated(d));
   if (last_ && *last_ != type) ++index_;
   last_ = type;
@@ -85,7 +106,9 @@ std::optional<std::string> chunk_projector::next(const delta& d, timestamp now) 
     if (type == message_type::assistant_message)
       w.add("content", d.text);
     else if (type == message_type::reasoning_message)
-      w.add("source", "reasoner_model").add("reasoning", d.text).add("signature", d.signature);
+      w.add("source", d.what == delta::kind::thoughts ? "non_reasoner_model" : "reasoner_model")
+          .add("reasoning", d.text)
+          .add("signature", d.signature);
     else if (d.redacted.empty())
       w.add("state", "omitted").null("hidden_reasoning");
     else

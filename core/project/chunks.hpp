@@ -2,19 +2,10 @@
 // model; every chunk carries the id under which the message will be stored.
 #pragma once
 
+#include "core/project/inner_stream.hpp"
 #include "core/project/messages.hpp"
 
 namespace troupe::project {
-
-// One piece of a reply, in the order in which the provider sent it.
-struct delta {
-  enum class kind { text, reasoning, hidden_reasoning, tool_call } what = kind::text;
-  std::string text;                     // text, reasoning; tool_call: a piece of the arguments
-  std::string call_id;                  // tool_call
-  std::string call_name;                // tool_call: where the provider named it in this piece
-  std::optional<std::string> signature; // reasoning
-  std::string redacted;                 // hidden_reasoning: empty where it was merely omitted
-};
 
 struct chunk_target {
   message_id id;
@@ -23,21 +14,29 @@ struct chunk_target {
   // Names whose calls wait for approval: their pieces are approval requests.
   std::vector<std::string> gated;
   std::optional<std::vector<message_type>> types; // what the client wants to see; nothing: all
+  std::optional<inner_view> inner;                // of an older loop
 };
 
 class chunk_projector {
 public:
-  explicit chunk_projector(chunk_target target) : t_(std::move(target)) {}
+  explicit chunk_projector(chunk_target target) : t_(std::move(target)) {
+    if (t_.inner) inner_.emplace(*t_.inner);
+  }
 
-  // The chunk's JSON text; nothing where the client does not want its type or there is nothing to show.
-  std::optional<std::string> next(const delta& d, timestamp now);
+  // The chunks as JSON texts; none where the client does not want their type or there is nothing to show.
+  std::vector<std::string> next(const delta& d, timestamp now);
+  // The same at the end of the reply: what had to wait.
+  std::vector<std::string> finish(timestamp now);
 
 private:
+  std::vector<std::string> chunks_of(const std::vector<delta>& deltas, timestamp now);
+  std::optional<std::string> chunk_of(const delta& d, timestamp now);
   bool gated(const delta& d);
   std::string call_chunk(const delta& d, timestamp now);
   std::string approval_chunk(const delta& d, timestamp now);
 
   chunk_target t_;
+  std::optional<inner_stream> inner_;
   std::optional<message_type> last_;
   unsigned index_ = 0;
   std::vector<std::pair<std::string, std::string>> names_; // call id -> name

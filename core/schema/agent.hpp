@@ -227,6 +227,7 @@ struct agent_view {
   std::vector<tool> tools;
   std::vector<identity> identities;
   std::string pending_approval = "null"; // JSON text of an approval request message
+  std::string managed_group = "null";    // JSON text of the group that it manages
   agent_relations include;
 };
 

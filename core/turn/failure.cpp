@@ -62,8 +62,13 @@ failure_shape shape_of(const error& e, bool visible) {
   if (is_llm_error(e.code))
     s.reason =
         e.code == errc::llm_empty_response ? stop_reason::invalid_llm_response : stop_reason::llm_api_error;
+  if (e.code == errc::system_prompt_overflow)
+    s.reason = stop_reason::context_window_overflow_in_system_prompt;
   if (e.code == errc::cancelled) s.reason = stop_reason::cancelled;
-  if (visible) {
+  if (e.code == errc::system_prompt_overflow) {
+    s.error_type = "context_window_overflow_in_system_prompt";
+    s.message = e.message;
+  } else if (visible) {
     s.error_type = "internal_error";
     s.message = "An error occurred during agent execution.";
   } else if (is_llm_error(e.code)) {

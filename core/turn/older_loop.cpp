@@ -28,6 +28,22 @@ project::options older_loop::view() const {
   return o;
 }
 
+std::optional<project::inner_view> older_loop::inner() const {
+  project::inner_view out;
+  out.thoughts = in_.llm.put_inner_thoughts_in_kwargs.value_or(false);
+  auto o = view();
+  if (o.use_assistant_message && !is_gated(o.assistant_message_tool_name))
+    out.speaks = o.assistant_message_tool_name;
+  return out;
+}
+
+// What send_message returned is not shown where its text was.
+bool older_loop::shows_beside_tokens(const message& m) const {
+  auto o = view();
+  bool said = o.use_assistant_message && !resumed_ && m.name == o.assistant_message_tool_name;
+  return m.role == message_role::tool && !said;
+}
+
 void older_loop::shape(model_request& r) const {
   bool thoughts = in_.llm.put_inner_thoughts_in_kwargs.value_or(false);
   for (auto& t : r.tools) {

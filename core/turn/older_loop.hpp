@@ -18,6 +18,9 @@ private:
   effects resume_from_approval() override;
   void shape(model_request& r) const override;
   bool shows(const message& m) const override { return m.role != message_role::user; }
+  bool shows_beside_tokens(const message& m) const override;
+  std::optional<project::inner_view> inner() const override;
+  bool says_why_late() const override { return true; }
   bool counts_context() const override { return false; }
   bool keeps_boot_messages() const override { return true; }
 

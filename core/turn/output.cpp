@@ -44,15 +44,63 @@ std::vector<frame> frames_of(const std::vector<stored_message>& messages, const 
   return out;
 }
 
+namespace {
+
+void head(json::object_writer& w, const std::string& id, timestamp date, const char* type,
+          const std::optional<std::string>& otid, const std::optional<step_id>& step,
+          const std::optional<run_id>& run) {
+  w.add("id", id)
+      .raw("date", "\"" + format_date(date) + "\"")
+      .null("name")
+      .add("message_type", type)
+      .add("otid", otid)
+      .null("sender_id")
+      .add("step_id", step)
+      .null("is_err")
+      .null("seq_id")
+      .add("run_id", run);
+}
+
+} // namespace
+
+std::string compaction_event(const compaction_stats& stats, const run_id& run,
+                             const std::optional<step_id>& step, environment& env) {
+  return json::object_text([&](json::object_writer& w) {
+    head(w, env.random_uuid().str(), env.now(), "event_message", std::nullopt, step, run);
+    w.add("event_type", "compaction");
+    json::object_writer(w.key("event_data"))
+        .add("trigger", stats.trigger)
+        .add("context_token_estimate", stats.context_tokens_before)
+        .add("context_window", stats.context_window);
+  });
+}
+
+std::string summary_event(const message& m, const std::string& summary, const compaction_stats& stats) {
+  return json::object_text([&](json::object_writer& w) {
+    head(w, m.id.str(), m.created_at, "summary_message", project::otid(m.id, 0), m.step, m.run);
+    w.add("summary", summary).add("compaction_stats", stats);
+  });
+}
+
+std::string summary_as_user_message(const message& m) {
+  auto shown = m;
+  shown.step.reset();
+  std::vector<project::api_message> out;
+  project::project(out, shown, {});
+  return out.empty() ? std::string("{}") : std::move(out.front().body);
+}
+
 std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how, bool visible, bool tokens) {
   std::vector<frame> out;
   if (f.failure) {
-    auto shape = shape_of(*f.failure, visible);
     // A provider's stream that breaks is reported once by the stream itself, then by the loop.
     if (visible && tokens && is_llm_error(f.failure->code)) out.push_back({stop_frame(stop_reason::error)});
+    bool late = visible && !f.says_why_late;
+    auto shape = shape_of(*f.failure, late);
+    if (visible && !late) out.push_back({stop_frame(shape.reason)}); // the loop's own, before the table's
     out.push_back({stop_frame(shape.reason)});
     out.push_back({json::print(json::value(error_message(run, shape))), true});
-    if (!visible && how != mode::background) out.push_back({"[DONE]"});
+    if (!late && how != mode::background) out.push_back({"[DONE]"});
     return out;
   }
   auto reason = f.reason.value_or(stop_reason::end_turn);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/environment.hpp"
+#include "core/turn/compaction.hpp"
 #include "core/turn/failure.hpp"
 
 namespace troupe::turn {
@@ -20,6 +21,12 @@ std::string ping(const run_id& run, timestamp now, environment& env,
 // The API's messages of a step, for a stream: what its client asked for, without the automatic ones.
 std::vector<frame> frames_of(const std::vector<stored_message>& messages, const project::options& view,
                              const std::optional<std::vector<message_type>>& types);
+
+// The events around a compaction (reference: agent-loop §9.5): before it, and the summary after it.
+std::string compaction_event(const compaction_stats& stats, const run_id& run,
+                             const std::optional<step_id>& step, environment& env);
+std::string summary_event(const message& m, const std::string& summary, const compaction_stats& stats);
+std::string summary_as_user_message(const message& m);
 
 // The end of a stream.
 std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how, bool visible, bool tokens);

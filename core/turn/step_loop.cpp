@@ -45,12 +45,18 @@ effects step_loop::begin_step() {
   if (cancelled_) return end_now(stop_reason::cancelled, std::nullopt);
   allowed_ = rules_.allowed(attached_names(), last_tool_output());
   begin_step_record();
+  compactions_ = 0;
+  return ask_model();
+}
+
+effects step_loop::ask_model() {
   phase_ = phase::calling_model;
   project::chunk_target chunks;
   chunks.id = reply_id_;
   chunks.step = step_->id;
   chunks.run = in_.run;
   chunks.types = in_.request.include_return_message_types;
+  chunks.inner = inner();
   for (auto& name : attached_names())
     if (is_gated(name)) chunks.gated.push_back(name);
   for (auto& t : in_.request.client_tools) chunks.gated.push_back(t.name);
@@ -61,6 +67,10 @@ effects step_loop::begin_step() {
 
 // -- the reply and its tools ----------------------------------------------------------------------
 effects step_loop::on(model_replied e) {
+  if (phase_ == phase::compacting) {
+    compactor_->take(std::move(e.reply));
+    return continue_compaction();
+  }
   if (phase_ != phase::calling_model) return {};
   count_usage(std::move(e.reply.usage), e.duration_ns);
   for (auto& call : e.reply.calls)
@@ -133,10 +143,11 @@ effects step_loop::commit_step(std::vector<message> fresh) {
     if (last) step_->stop_reason_ = stop_;
     batch.step_ = step_;
   }
-  if (last) {
+  end_after_compaction_ = last && !cancelled_ && is_near_the_end();
+  if (last) go_on_ = false;
+  if (last && !end_after_compaction_) {
     batch.end = make_end();
     batch.last_stop_reason = stop_;
-    go_on_ = false;
   }
   phase_ = phase::committing;
   effects out;
@@ -145,6 +156,7 @@ effects step_loop::commit_step(std::vector<message> fresh) {
 }
 
 effects step_loop::on(committed) {
+  if (phase_ == phase::storing_compaction) return compacted();
   if (phase_ != phase::committing) return {};
   if (first_commit_ && in_.self.message_buffer_autoclear && context_.size() > 1) context_.resize(1);
   first_commit_ = false;
@@ -157,7 +169,7 @@ effects step_loop::on(committed) {
     // A token stream has shown the reply itself; only what the tools returned is new, and of a resumed step nothing
     // where no tool ran.
     if (in_.tokens) {
-      std::erase_if(to_emit_, [](auto& m) { return m->role != message_role::tool; });
+      std::erase_if(to_emit_, [this](auto& m) { return !shows_beside_tokens(*m); });
       if (resumed_ && planned_.empty()) to_emit_.clear();
     }
     out.emplace_back(emit{to_emit_});
@@ -167,9 +179,15 @@ effects step_loop::on(committed) {
   step_tools_used_.clear();
   planned_.clear();
   resumed_ = false;
+  bool near = !failure_ && !cancelled_ && (go_on_ || end_after_compaction_) && is_near_the_end();
+  if (near) {
+    append(out, begin_compaction("post_step_context_check"));
+    return out;
+  }
   if (!go_on_ || failure_) {
     phase_ = phase::finished;
-    out.emplace_back(finished{failure_ ? std::nullopt : stop_, failure_, usage(), true, visible_});
+    out.emplace_back(
+        finished{failure_ ? std::nullopt : stop_, failure_, usage(), true, visible_, {}, says_why_late()});
     return out;
   }
   ++iteration_;
@@ -180,7 +198,7 @@ effects step_loop::on(committed) {
 // A block moved on under the tools: what they did is done again on the new text. Anything else ends the turn; the
 // store has nothing of this step.
 effects step_loop::on(commit_failed e) {
-  if (phase_ != phase::committing) return {};
+  if (phase_ != phase::committing && phase_ != phase::storing_compaction) return {};
   if (e.why.code == errc::conflict && !planned_.empty() && ++conflicts_ <= max_conflicts) {
     for (auto& p : planned_)
       if (!p.violates && !p.invalid) p.result.reset();
@@ -201,9 +219,17 @@ effects step_loop::on(commit_failed e) {
 
 // -- failures and ends ----------------------------------------------------------------------------
 effects step_loop::on(model_failed e) {
+  if (phase_ == phase::compacting) {
+    compactor_->take(std::move(e.why));
+    return continue_compaction();
+  }
   if (phase_ != phase::calling_model) return {};
   step_->llm_request_ns = e.duration_ns;
   visible_ |= e.visible;
+  if (!e.visible && can_compact_for(e.why)) {
+    interrupted_ = std::move(e.why);
+    return begin_compaction("context_window_exceeded");
+  }
   return end_now(std::nullopt, std::move(e.why));
 }
 
@@ -216,10 +242,16 @@ effects step_loop::on(cancel) {
     out.emplace_back(abandon_model{});
     append(out, end_now(stop_reason::cancelled, std::nullopt));
     return out;
+  case phase::compacting:
+    out.emplace_back(abandon_model{});
+    phase_ = interrupted_ ? phase::calling_model : phase::idle;
+    append(out, end_now(stop_reason::cancelled, std::nullopt));
+    return out;
   case phase::idle: return end_now(stop_reason::cancelled, std::nullopt);
   // Tools that run have effects: what they return is stored, and the turn ends after that step.
   case phase::running_tools:
   case phase::committing:
+  case phase::storing_compaction:
   case phase::finished: return out;
   }
   return out;

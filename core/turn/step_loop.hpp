@@ -6,6 +6,7 @@
 // about the tools is said by the loop's own class.
 #pragma once
 
+#include "core/turn/compaction.hpp"
 #include "core/turn/inputs.hpp"
 #include "core/turn/tool_rules.hpp"
 #include "core/turn/types.hpp"
@@ -26,7 +27,12 @@ protected:
   virtual bool shows(const message& m) const = 0; // what a blocking answer holds of a step
   virtual bool keeps_boot_messages() const {
     return false;
-  }                                                    // where the context is cleared with every request
+  } // where the context is cleared with every request
+  virtual bool shows_beside_tokens(const message& m) const { return m.role == message_role::tool; }
+  virtual std::optional<project::inner_view> inner() const { return std::nullopt; } // of its token streams
+  virtual bool says_why_late() const {
+    return false;
+  } // streams that fail in the middle fail as at their start
   virtual bool counts_context() const { return true; } // usage tells the size of the context
 
   // One call of the present reply, in its order.
@@ -74,7 +80,15 @@ protected:
   std::optional<stop_reason> stop_;
 
 private:
-  enum class phase { idle, calling_model, running_tools, committing, finished };
+  enum class phase {
+    idle,
+    calling_model,
+    running_tools,
+    committing,
+    compacting, // waits for a summary
+    storing_compaction,
+    finished
+  };
 
   effects on(started);
   effects on(model_replied e);
@@ -84,6 +98,7 @@ private:
   effects on(commit_failed e);
   effects on(cancel);
 
+  effects ask_model();
   model_request make_request() const;
   std::optional<json::value> last_tool_output() const;
   void begin_step_record();
@@ -92,6 +107,17 @@ private:
   void close_failed_step();
   run_end make_end() const;
   usage_statistics usage() const;
+
+  // -- compaction
+  std::int64_t compaction_limit() const;
+  bool is_near_the_end() const;
+  bool can_compact_for(const error& why) const;
+  effects begin_compaction(std::string trigger);
+  effects continue_compaction();
+  effects store_compaction();
+  effects compacted();
+  effects after_compaction();
+  effects compaction_failed();
 
   phase phase_ = phase::idle;
   std::int64_t iteration_ = 0;
@@ -107,6 +133,14 @@ private:
   bool cancelled_ = false;
   bool visible_ = false;
   bool first_commit_ = true;
+
+  std::optional<compactor> compactor_;
+  std::optional<compaction_stats> stats_;
+  stored_message summary_;
+  std::optional<error> interrupted_; // what the model said when the context was too long for it
+  bool end_after_compaction_ = false;
+  int compactions_ = 0;          // of this step
+  std::int64_t last_tokens_ = 0; // of the last call of the model
 
   // Sums over the request.
   token_usage total_;

@@ -96,6 +96,7 @@ void step_loop::count_usage(token_usage u, std::int64_t duration_ns) {
   add(total_.cached_input, u.cached_input);
   add(total_.cache_write, u.cache_write);
   add(total_.reasoning, u.reasoning);
+  last_tokens_ = u.total;
   if (counts_context()) context_tokens_ = u.total;
   auto& s = *step_;
   s.prompt_tokens = u.prompt;
@@ -151,9 +152,10 @@ run_end step_loop::make_end() const {
     if (completes && end.status == run_status::failed) end.status = run_status::completed;
     return end;
   }
-  auto shape = shape_of(*failure_, visible_);
+  bool late = visible_ && !says_why_late();
+  auto shape = shape_of(*failure_, late);
   if (in_.how == mode::stream &&
-      visible_) { // what its client has read is its answer (reference: agent-loop §6.2)
+      late) { // what its client has read is its answer (reference: agent-loop §6.2)
     end.status = run_status::completed;
     end.reason = shape.reason;
     return end;

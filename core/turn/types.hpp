@@ -17,6 +17,13 @@ using stored_message = std::shared_ptr<const message>;
 enum class mode { blocking, stream, background, async };
 BOOST_DESCRIBE_ENUM(mode, blocking, stream, background, async)
 
+// Compaction by request, in place of a turn (reference: agent-loop §9.6).
+struct compaction_request {
+  compaction_settings settings;
+  bool takes_what_is_there = false; // of an agent: where only a summary is left, that is the answer
+};
+BOOST_DESCRIBE_STRUCT(compaction_request, (), (settings, takes_what_is_there))
+
 // Everything that a turn reads, taken from one snapshot at its start.
 struct input {
   agent self;
@@ -29,7 +36,9 @@ struct input {
   timestamp run_started;
   send_request request;
   mode how = mode::blocking;
-  bool tokens = false; // the model's tokens go out as they come
+  bool tokens = false;   // the model's tokens go out as they come
+  llm_config summarizer; // of compactions
+  std::optional<compaction_request> compaction;
 };
 
 // -- what is made durable -------------------------------------------------------------------------
@@ -37,6 +46,13 @@ struct run_end {
   run_status status = run_status::completed;
   std::optional<stop_reason> reason;
   json::object metadata; // merged into the run's
+};
+
+// The context becomes the system message, the summary (which is new) and these.
+struct context_rewrite {
+  stored_message summary;
+  std::vector<message_id> kept;
+  bool recompile = false; // the system message too
 };
 
 // One atomic batch. The precondition of every batch: the agent is there and the run has not ended.
@@ -48,6 +64,7 @@ struct step_commit {
   std::vector<stored_message> messages; // appended to the history and, in order, to the context
   bool autoclear = false;               // the context is emptied down to its system message first
   bool history_only = false;            // the messages do not enter the context
+  std::optional<context_rewrite> rewrite;
   std::vector<tools::memory_edit> edits;
   std::vector<tool_id> tools_used;
   bool started = false; // the run becomes `running`
@@ -76,16 +93,22 @@ struct commit {
 struct emit {
   std::vector<stored_message> messages;
 };
+// Events that are no messages of the step.
+struct say {
+  std::vector<std::string> bodies;
+};
 struct abandon_model {};
 struct finished {
   std::optional<stop_reason> reason;
   std::optional<error> failure;
   usage_statistics usage;
-  bool durable = true;  // the end of the run is stored
-  bool visible = false; // something of the turn went out before
+  bool durable = true;        // the end of the run is stored
+  bool visible = false;       // something of the turn went out before
+  std::string body{};         // of the answer, where it is no response to messages
+  bool says_why_late = false; // a failure after something went out is told as one before it
 };
 
-using effect = std::variant<call_model, run_tools, commit, emit, abandon_model, finished>;
+using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, finished>;
 using effects = std::vector<effect>;
 
 // -- events ---------------------------------------------------------------------------------------

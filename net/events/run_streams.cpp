@@ -55,6 +55,20 @@ void run_streams::end(const run_id& run) {
   l->wake();
 }
 
+void run_streams::restore(const run_id& run, std::vector<actors::stream_frame> frames, bool ended) {
+  if (knows(run)) return;
+  auto& l = *log(run);
+  l.background = l.open = l.restored = true;
+  for (auto& f : frames) append(run, std::move(f));
+  l.ended = ended;
+}
+
+// A reader of the log before a restart has seen more events than the stored ones are: what comes next has to come
+// after those for it.
+void run_streams::renumber(run_log& l, std::uint64_t after) {
+  if (l.restored && !l.ended && l.waiting.empty() && after >= l.end()) l.first += after + 1 - l.end();
+}
+
 void run_streams::sweep() {
   auto now = env_.monotonic_ns();
   std::erase_if(logs_, [&](auto& entry) {
@@ -145,7 +159,10 @@ private:
 } // namespace
 
 std::shared_ptr<http::event_source> run_streams::attach(const run_id& run, std::uint64_t after, bool pings) {
-  return std::make_shared<log_reader>(*this, log(run), after, pings);
+  auto& l = log(run);
+  renumber(*l, after);
+  if (l->restored) after = std::max(after, l->first - 1);
+  return std::make_shared<log_reader>(*this, l, after, pings);
 }
 
 namespace {

@@ -30,6 +30,7 @@ struct run_log {
   bool open = false; // the run is durable: readers may see it
   bool background = false;
   bool ended = false;
+  bool restored = false; // made from what is stored: its numbers are not those of the log before
   std::int64_t touched_ns = 0;
   std::vector<asio::steady_timer*> waiting;
 
@@ -46,6 +47,9 @@ public:
   void open(const run_id& run, bool background, std::optional<actors::stream_frame> first);
   void append(const run_id& run, actors::stream_frame frame);
   void end(const run_id& run);
+
+  // A log of a background run that is not in memory, with what is stored of it.
+  void restore(const run_id& run, std::vector<actors::stream_frame> frames, bool ended);
 
   // A reader of what comes after event number `after`. Of a run that was just accepted the log may not have begun yet.
   std::shared_ptr<http::event_source> attach(const run_id& run, std::uint64_t after, bool pings);
@@ -66,6 +70,7 @@ public:
 private:
   std::shared_ptr<run_log>& log(const run_id& run);
   void trim(run_log& l);
+  void renumber(run_log& l, std::uint64_t after);
 
   asio::io_context& io_;
   environment& env_;

@@ -168,11 +168,14 @@ private:
 
   // The pieces go straight into the run's log: no worker is asked.
   void show(call_state& c) {
-    for (auto& p : pieces_)
-      if (auto text = c.projector->next(p, env_.now())) {
-        c.visible = true;
-        streams_->append(c.call->chunks.run, actors::stream_frame{std::move(*text)});
-      }
+    for (auto& p : pieces_) publish(c, c.projector->next(p, env_.now()));
+  }
+
+  void publish(call_state& c, std::vector<std::string> chunks) {
+    for (auto& text : chunks) {
+      c.visible = true;
+      streams_->append(c.call->chunks.run, actors::stream_frame{std::move(text)});
+    }
   }
 
   void on_answer(const std::shared_ptr<call_state>& c,
@@ -234,6 +237,7 @@ private:
 
   // -- ends ---------------------------------------------------------------------------------------
   void finish(const std::shared_ptr<call_state>& c, result<model_reply> r, bool had_place) {
+    if (r && c->call->stream && c->projector) publish(*c, c->projector->finish(env_.now()));
     auto out = std::make_shared<model_result>(
         model_result{std::move(r), env_.monotonic_ns() - c->began_ns, c->visible});
     c->answer.deliver(model_result_ptr(std::move(out)));

@@ -3,6 +3,8 @@
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/blocks.hpp"
+#include "storage/companions.hpp"
+#include "storage/groups.hpp"
 #include "storage/identities.hpp"
 #include "storage/organizations.hpp"
 #include "storage/tools.hpp"
@@ -96,6 +98,8 @@ awaitable<outcome> create(call& c) {
     auto shown = made->record;
     made->record.tool_rules = deduplicated(made->record.tool_rules);
     storage::create_agent(t, *made);
+    if (request->enable_sleeptime.value_or(false))
+      if (auto done = storage::create_companion(t, made->record, by, *env); !done) return done.error();
     return storage::agent_state(t, shown, agent_relations::all());
   };
   co_return co_await write(c, "agent.create", std::move(store));
@@ -218,6 +222,8 @@ result<std::string> store_change(storage::transaction& t, const agent_id& id, up
   if (auto wrong = agents::apply(*a, activity, change, models, by, env)) return *wrong;
   storage::put_agent(t, *a, &before);
   storage::put_activity(t, id, activity);
+  if (change.enable_sleeptime.value_or(false) && !storage::managed_group(t, id))
+    if (auto done = storage::create_companion(t, *a, by, env); !done) return done.error();
   if (change.message_ids)
     if (auto done = set_context(t, id, *change.message_ids); !done) return done.error();
   return storage::agent_state(t, *a, agent_relations::all());
@@ -248,7 +254,7 @@ awaitable<outcome> erase(call& c) {
   auto store = [id = *id, by = c.by](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);
-    storage::erase_agent(t, *a);
+    if (auto done = storage::delete_agent(t, *a); !done) return done.error();
     return R"({"message":"Agent id=)" + id.str() + R"( successfully deleted"})";
   };
   co_return co_await write(c, "agent.delete", std::move(store));

@@ -36,13 +36,17 @@ void add_everything(router& r) {
   add_blocks(r);
   add_cancelling(r);
   add_chat_completions(r);
+  add_compacting(r);
   add_conversations(r);
+  add_groups(r);
+  add_group_messages(r);
   add_identities(r);
   add_jobs(r);
   add_message_search(r);
   add_messages(r);
   add_models(r);
   add_runs(r);
+  add_run_streaming(r);
   add_steps(r);
   add_tags(r);
   add_tools(r);

@@ -3,6 +3,7 @@
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/sending.hpp"
+#include "storage/runs.hpp"
 
 namespace troupe::net::rest {
 
@@ -25,7 +26,8 @@ awaitable<outcome> create(call& c) {
   auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, *order);
   if (!accepted) co_return accepted.error();
   std::string out;
-  run::write_api(out, (*order)->run_row, false);
+  auto row = accepted->run ? storage::find_run(*c.s.db->snapshot(), *accepted->run) : std::nullopt;
+  run::write_api(out, row.value_or((*order)->run_row), false);
   co_return http::response::json(std::move(out));
 }
 

@@ -4,8 +4,10 @@
 #include "core/prompt/system_prompt.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
+#include "net/rest/threads.hpp"
 #include "storage/blocks.hpp"
 #include "storage/organizations.hpp"
+#include "storage/prompts.hpp"
 
 namespace troupe::net::rest {
 
@@ -111,6 +113,78 @@ awaitable<outcome> create(call& c) {
   co_return co_await write(c, "conversation.create", std::move(store));
 }
 
+// -- fork: the same messages, a system message of its own ------------------------------------------
+result<std::string> store_fork(storage::transaction& t, const agent_id& id,
+                               const std::optional<conversation_id>& from, const actor& by,
+                               environment& env) {
+  auto a = storage::find_agent(t, id, by.org);
+  if (!a) return fail(errc::not_found, "Agent not found");
+  auto source = from ? storage::find_conversation(t, *from, by.org) : std::nullopt;
+  create_conversation q;
+  if (source) {
+    q.model = source->model;
+    q.model_settings_ = source->model_settings_;
+  }
+  auto c = make_conversation(*a, q, by, env);
+  storage::create_conversation(t, c, system_of(*a, c, storage::blocks_of(t, *a), by, env));
+  storage::share_context(t, {id, from}, {id, c.id});
+  return api_text(c, {});
+}
+
+struct thread_parameters {
+  std::optional<std::string> agent_id;
+};
+BOOST_DESCRIBE_STRUCT(thread_parameters, (), (agent_id))
+
+awaitable<outcome> fork(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto p = query_of<thread_parameters>(c);
+  if (!p) co_return p.error();
+  auto to = destination_of(c, *name, p->agent_id);
+  if (!to) co_return to.error();
+  auto store = [id = to->agent, from = to->conversation, by = c.by, env = c.s.env](storage::transaction& t) {
+    return store_fork(t, id, from, by, *env);
+  };
+  co_return co_await write(c, "conversation.fork", std::move(store));
+}
+
+// -- recompile --------------------------------------------------------------------------------------
+struct recompile_parameters {
+  bool dry_run = false;
+  std::optional<std::string> agent_id;
+};
+BOOST_DESCRIBE_STRUCT(recompile_parameters, (), (dry_run, agent_id))
+
+struct recompile_request {
+  std::optional<std::string> agent_id;
+};
+BOOST_DESCRIBE_STRUCT(recompile_request, (), (agent_id))
+
+awaitable<outcome> recompile(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto p = query_of<recompile_parameters>(c);
+  if (!p) co_return p.error();
+  auto body = optional_body_of<recompile_request>(c);
+  if (!body) co_return body.error();
+  auto to = destination_of(c, *name, body->agent_id ? body->agent_id : p->agent_id);
+  if (!to) co_return to.error();
+  storage::context_key context{to->agent, to->conversation};
+  auto compiled = [context](const storage::reader& r) -> result<std::string> {
+    auto prompt = storage::compile_prompt(r, context, storage::keep_time);
+    if (!prompt) return fail(errc::not_found, "Agent not found");
+    return json::to_text(prompt->text);
+  };
+  if (p->dry_run) co_return read(c, compiled);
+  auto store = [context, compiled](storage::transaction& t) -> result<std::string> {
+    auto text = compiled(t);
+    if (text) storage::rebuild_system_message(t, context, storage::keep_time);
+    return text;
+  };
+  co_return co_await write(c, "conversation.recompile", std::move(store));
+}
+
 // -- read -----------------------------------------------------------------------------------------
 error missing(const call& c, const conversation_id& id) {
   return storage::not_found_for("Conversation", id.str(), c.by);
@@ -214,6 +288,8 @@ void add_conversations(router& r) {
   r.add("GET", "/conversations/{conversation_id}", retrieve);
   r.add("PATCH", "/conversations/{conversation_id}", modify);
   r.add("DELETE", "/conversations/{conversation_id}", erase);
+  r.add("POST", "/conversations/{conversation_id}/fork", fork);
+  r.add("POST", "/conversations/{conversation_id}/recompile", recompile);
   add_conversation_messages(r);
 }
 

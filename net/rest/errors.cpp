@@ -15,7 +15,8 @@ int status_of(errc code) {
   case errc::unprocessable: return 422;
   case errc::invalid_argument:
   case errc::llm_bad_request:
-  case errc::llm_context_window: return 400;
+  case errc::llm_context_window:
+  case errc::system_prompt_overflow: return 400;
   case errc::unauthorized:
   case errc::llm_authentication: return 401;
   case errc::llm_insufficient_credits: return 402;

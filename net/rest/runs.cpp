@@ -4,18 +4,20 @@
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/run_messages.hpp"
+#include "net/rest/runs.hpp"
 #include "storage/organizations.hpp"
 
 namespace troupe::net::rest {
 
-namespace {
-
-// The run's id in the path. Errors: invalid_argument, in the words for runs.
-result<run_id> run_of_path(const call& c) {
-  auto text = c.path_value("run_id");
+result<run_id> run_named(std::string_view text) {
   if (auto id = run_id::parse(text)) return *id;
   return invalid_argument("Invalid run ID format: " + std::string(text) + ". Expected format: 'run-<uuid4>'");
 }
+
+namespace {
+
+// The run's id in the path.
+result<run_id> run_of_path(const call& c) { return run_named(c.path_value("run_id")); }
 
 error no_run(const call& c, const run_id& id, std::string_view kind = "Run") {
   return storage::not_found_for(kind, id.str(), c.by);
@@ -193,34 +195,6 @@ awaitable<outcome> erase(call& c) {
   co_return co_await write(c, "run.delete", std::move(store));
 }
 
-// -- the stream -----------------------------------------------------------------------------------
-struct stream_body {
-  std::int64_t starting_after = 0;
-  std::optional<bool> include_pings = true;
-  std::optional<double> poll_interval;
-  std::optional<std::int64_t> batch_size;
-};
-BOOST_DESCRIBE_STRUCT(stream_body, (), (starting_after, include_pings, poll_interval, batch_size))
-
-awaitable<outcome> stream(call& c) {
-  auto id = run_of_path(c);
-  if (!id) co_return id.error();
-  auto body = optional_body_of<stream_body>(c);
-  if (!body) co_return body.error();
-  auto row = storage::find_run(*c.s.db->snapshot(), *id, c.by.org);
-  if (!row) co_return no_run(c, *id);
-  if (!row->background)
-    co_return invalid_argument("Run was not created in background mode, so it cannot be retrieved.");
-  if (!c.s.streams->knows(*id))
-    co_return error{errc::gone, "EXPIRED: The events of this run are not kept any more", {}};
-  http::response r;
-  r.content_type = "text/event-stream; charset=utf-8";
-  r.events =
-      c.s.streams->attach(*id, static_cast<std::uint64_t>(std::max<std::int64_t>(0, body->starting_after)),
-                          body->include_pings.value_or(true));
-  co_return r;
-}
-
 } // namespace
 
 std::string messages_text(const storage::reader& r, const run& row,
@@ -247,7 +221,6 @@ void add_runs(router& r) {
   r.add("GET", "/runs/{run_id}/usage", usage);
   r.add("GET", "/runs/{run_id}/metrics", metrics);
   r.add("GET", "/runs/{run_id}/trace", trace);
-  r.add("POST", "/runs/{run_id}/stream", stream);
 }
 
 } // namespace troupe::net::rest

@@ -4,6 +4,7 @@
 #include "core/turn/loops.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/images.hpp"
+#include "net/rest/run_streaming.hpp"
 
 namespace troupe::net::rest {
 
@@ -29,6 +30,24 @@ awaitable<result<std::optional<llm_config>>> override_of(call& c, const agent& a
   out = std::move(*found);
   if (!request.override_model) out->context_window = a.llm.context_window;
   co_return out;
+}
+
+} // namespace
+
+awaitable<std::optional<llm_config>> summarizer_of(call& c, const compaction_settings& settings) {
+  if (!settings.model || settings.model->empty()) co_return std::nullopt;
+  auto found = co_await c.s.models->resolve(*settings.model);
+  if (!found) co_return std::nullopt;
+  if (settings.model_settings_) apply_settings(*found, *settings.model_settings_);
+  co_return std::move(*found);
+}
+
+namespace {
+
+// The request's own wish, or the server's.
+storage::busy_policy busy_of(const call& c) {
+  auto wish = json::enum_from<storage::busy_policy>(c.request.header("x-busy-policy"));
+  return wish.value_or(c.s.options.busy);
 }
 
 run make_run(const call& c, const destination& to, const send_request& request, turn::mode how) {
@@ -69,6 +88,9 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, se
   order->acting = c.by;
   order->llm_override = std::move(*model);
   order->how = how;
+  order->replays = to.replays && how == turn::mode::background;
+  if (how != turn::mode::async) order->busy = busy_of(c);
+  if (a->compaction.model != a->llm.handle) order->summarizer = co_await summarizer_of(c, a->compaction);
   order->tokens = request.stream_tokens && how != turn::mode::blocking &&
                   streams_tokens(order->llm_override.value_or(a->llm), a->type);
   order->request = std::move(request);
@@ -86,10 +108,7 @@ awaitable<outcome> send(call& c, destination to, send_request request, turn::mod
     co_return answer.error();
   }
   if (how == turn::mode::blocking) co_return http::response::json(std::move(answer->body));
-  http::response r;
-  r.content_type = "text/event-stream; charset=utf-8";
-  r.events = c.s.streams->attach(order->run_row.id, 0, pings);
-  co_return r;
+  co_return events_of(c, answer->run.value_or(order->run_row.id), {0, pings});
 }
 
 awaitable<outcome> preview(call& c, destination to, send_request request) {

@@ -11,11 +11,15 @@ struct destination {
   std::optional<conversation_id> conversation;
   std::string run_type;             // metadata of the run
   std::optional<std::string> model; // handle that the conversation has of its own
+  bool replays = false; // in the background: the same otids give the same run again, also after its end
 };
 
 // The request as it goes to the context's mailbox. Errors: not_found, for the agent or the model.
 awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
                                                      turn::mode how);
+
+// The model that summarises where these settings name one that is known; otherwise the agent's own does.
+awaitable<std::optional<llm_config>> summarizer_of(call& c, const compaction_settings& settings);
 
 // Runs the turn; the answer is its response, or the stream of its events.
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);

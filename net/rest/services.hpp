@@ -16,6 +16,7 @@ struct settings {
   std::size_t max_image = 20 << 20; // bytes of an image that is fetched by its URL
   std::string default_model;        // handle of agents that name none; empty: they have to
   std::string default_embedding;
+  storage::busy_policy busy = storage::busy_policy::queue; // where a request does not say
 };
 
 struct services {

@@ -31,6 +31,7 @@ result<thread_name> thread_of_path(const call& c) {
 result<destination> destination_of(const call& c, const thread_name& name,
                                    const std::optional<std::string>& agent_text) {
   destination to;
+  to.replays = true;
   to.run_type = "send_message";
   auto agent = name.agent;
   if (name.is_default && agent_text) agent = agent_id::parse(*agent_text);

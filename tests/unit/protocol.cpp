@@ -50,12 +50,12 @@ CAF_TEST(keys and versions are sent as each protocol wants them) {
 
 // -- chunks -----------------------------------------------------------------------------------------
 CAF_TEST(the name stands on every piece of a call and an approval stays one) {
-  project::chunk_target target{nth<message_id>(2), nth<step_id>(1), nth<run_id>(1), {"look"}, std::nullopt};
+  project::chunk_target target{nth<message_id>(2), nth<step_id>(1), nth<run_id>(1), {"look"}, {}, {}};
   project::chunk_projector projector(target);
   auto now = at("2026-11-21T06:24:29Z");
   using kind = project::delta::kind;
   auto calls = [&](const project::delta& d) {
-    auto chunk = projector.next(d, now).value();
+    auto chunk = projector.next(d, now).at(0);
     return member_of(chunk, "message_type") + member_of(chunk, "tool_call");
   };
   CAF_CHECK_EQUAL(calls({kind::tool_call, {}, "a", "other", {}, {}}),

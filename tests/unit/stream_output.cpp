@@ -17,9 +17,12 @@ CAF_TEST(the id of a request for approval is that of the reply minus one) {
 
 CAF_TEST(pieces of a token stream) {
   using project::delta;
-  project::chunk_target target{nth<message_id>(1), nth<step_id>(2), nth<run_id>(3), {"gated"}, std::nullopt};
+  project::chunk_target target{nth<message_id>(1), nth<step_id>(2), nth<run_id>(3), {"gated"}, {}, {}};
   project::chunk_projector chunks(target);
-  auto next = [&](delta d) { return chunks.next(d, at("2026-11-21T06:24:29.9Z")).value_or("-"); };
+  auto next = [&](delta d) {
+    auto out = chunks.next(d, at("2026-11-21T06:24:29.9Z"));
+    return out.empty() ? "-" : out.at(0);
+  };
   auto head = [](std::string_view type, std::string_view otid,
                  std::string_view id = "message-00000000-0000-4000-8000-000000000100") {
     return std::string(R"({"id":")")

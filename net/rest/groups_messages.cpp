@@ -1,0 +1,112 @@
+// /groups/{id}/messages: listing and reset (reference: groups §2.0)
+#include "net/rest/message_lists.hpp"
+#include "net/rest/parameters.hpp"
+#include "net/rest/resources.hpp"
+#include "storage/agents.hpp"
+#include "storage/groups.hpp"
+#include "storage/organizations.hpp"
+
+namespace troupe::net::rest {
+
+namespace {
+
+struct list_parameters {
+  bool use_assistant_message = true;
+  std::string assistant_message_tool_name = "send_message";
+  std::string assistant_message_tool_kwarg = "message";
+  std::optional<std::vector<message_type>> include_return_message_types;
+};
+BOOST_DESCRIBE_STRUCT(list_parameters, (),
+                      (use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg,
+                       include_return_message_types))
+
+// Cuts the places to the window that a page asks for: from the end that the order names, oldest first as with agents.
+void cut(std::vector<storage::message_place>& all, const std::optional<std::uint64_t>& before,
+         const std::optional<std::uint64_t>& after, std::size_t limit, sort_order order) {
+  std::erase_if(
+      all, [&](auto& m) { return (before && m.sequence >= *before) || (after && m.sequence <= *after); });
+  if (all.size() <= limit) return;
+  auto extra = static_cast<std::ptrdiff_t>(all.size() - limit);
+  if (order == sort_order::desc)
+    all.erase(all.begin(), all.begin() + extra);
+  else
+    all.erase(all.end() - extra, all.end());
+}
+
+awaitable<outcome> list(call& c) {
+  auto id = path_id<group_id>(c, "group_id");
+  if (!id) co_return id.error();
+  auto page = query_of<page_parameters>(c);
+  if (!page) co_return page.error();
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  auto list = [id = *id, page = *page, p = *p, by = c.by](const storage::reader& r) -> result<std::string> {
+    auto g = storage::find_group(r, id, by.org);
+    if (!g) return storage::not_found_for("Group", id.str(), by);
+    auto before = sequence_of(r, page.before, by.org);
+    if (!before) return before.error();
+    auto after = sequence_of(r, page.after, by.org);
+    if (!after) return after.error();
+    auto places = storage::group_messages(r, *g, false);
+    cut(places, *before, *after, page.items(10), page.order.value_or(sort_order::desc));
+    project::options o;
+    o.use_assistant_message = p.use_assistant_message;
+    o.assistant_message_tool_name = p.assistant_message_tool_name;
+    o.assistant_message_tool_kwarg = p.assistant_message_tool_kwarg;
+    std::vector<storage::stored_message> messages;
+    for (auto& at : places) messages.push_back(storage::load_message(r, at));
+    return project::to_array(project::project_list(messages, o), p.include_return_message_types);
+  };
+  co_return co_await read_on_worker(c, std::move(list));
+}
+
+awaitable<outcome> modify(call& c) {
+  auto id = path_id<group_id>(c, "group_id");
+  if (!id) co_return id.error();
+  auto message = path_id<message_id>(c, "message_id");
+  if (!message) co_return message.error();
+  co_return fail(errc::method_not_allowed,
+                 "Message editing is no longer supported. Messages are immutable as they may be shared "
+                 "across multiple conversations via forking.");
+}
+
+// -- reset ----------------------------------------------------------------------------------------
+// For good: out of each context between two of its turns, then out of the store. What is said meanwhile stays.
+awaitable<outcome> reset(call& c) {
+  auto id = path_id<group_id>(c, "group_id");
+  if (!id) co_return id.error();
+  std::vector<storage::message_place> messages;
+  std::vector<storage::context_key> contexts;
+  {
+    auto r = c.s.db->snapshot();
+    auto g = storage::find_group(*r, *id, c.by.org);
+    if (!g) co_return storage::not_found_for("Group", id->str(), c.by);
+    messages = storage::group_messages(*r, *g, true);
+    contexts = storage::contexts_of(*r, messages);
+  }
+  for (auto& context : contexts) {
+    auto unlink = [context, messages](storage::transaction& t) -> result<std::string> {
+      storage::unlink_messages(t, context, messages);
+      return "null";
+    };
+    auto done = co_await write_between_turns(c, context.owner(), "group.unlink", std::move(unlink));
+    if (!done) co_return done.error();
+  }
+  auto forget = [messages](storage::transaction& t) -> result<std::string> {
+    storage::erase_group_messages(t, messages);
+    return "null";
+  };
+  co_return co_await write(c, "group.reset", std::move(forget));
+}
+
+} // namespace
+
+void add_group_messages(router& r) {
+  r.add("GET", "/groups/{group_id}/messages", list);
+  r.add("PATCH", "/groups/{group_id}/messages/{message_id}", modify);
+  r.add("PATCH", "/groups/{group_id}/reset-messages", reset);
+  r.declare("POST", "/groups/{group_id}/messages");
+  r.declare("POST", "/groups/{group_id}/messages/stream");
+}
+
+} // namespace troupe::net::rest
