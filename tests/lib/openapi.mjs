@@ -35,6 +35,7 @@ for (const schema of Object.values(schemas)) if (schema.properties?.message_type
 // Operations whose one answer is a refusal, there as here: they are served.
 export const refusals = {
   'PATCH /v1/agents/{agent_id}/messages/{message_id}': 405, // a message may be shared by conversations
+  'PATCH /v1/groups/{group_id}/messages/{message_id}': 405, // as above; there it was an error of the server
   'GET /v1/runs/{run_id}/trace': 501, // traces are kept by a store that neither has
 };
 

@@ -64,7 +64,7 @@ export const recipes = {
   'POST /v1/agents/{agent_id}/summarize': async w => {
     const agent_id = await w.fresh('agent_id');
     for (const text of ['one', 'two', 'three']) await w.do('POST', `/v1/agents/${agent_id}/messages`, w.user(text));
-    return { path: { agent_id }, body: {} };
+    return { path: { agent_id }, body: { compaction_settings: { mode: 'all' } } };
   },
   'POST /v1/agents/{agent_id}/generate': { body: { prompt: 'Say a word.' } },
   'POST /v1/agents/messages/search': { body: { query: 'hello', search_mode: 'fts' } },
@@ -99,7 +99,7 @@ export const recipes = {
   'POST /v1/conversations/{conversation_id}/compact': async w => {
     const conversation_id = await w.fresh('conversation_id');
     for (const text of ['one', 'two', 'three']) await w.do('POST', `/v1/conversations/${conversation_id}/messages`, { ...w.user(text), streaming: false });
-    return { path: { conversation_id }, body: {} };
+    return { path: { conversation_id }, body: { compaction_settings: { mode: 'all' } } };
   },
   'POST /v1/chat/completions': async w => ({ body: { model: await w.get('agent_id'), ...hello } }),
   'POST /v1/voice-beta/{agent_id}/chat/completions': { body: { model: 'x', ...hello, stream: true } },
