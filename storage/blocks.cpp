@@ -3,6 +3,7 @@
 #include "core/base/text.hpp"
 #include "storage/agents.hpp"
 #include "storage/companions.hpp"
+#include "storage/conversations.hpp"
 #include "storage/prompts.hpp"
 
 #include <algorithm>
@@ -157,8 +158,12 @@ error stale(const block_id& id) {
   return fail(errc::conflict, "CONFLICT: block " + id.str() + " was changed in the meantime");
 }
 
+bool holds(const std::vector<block_id>& ids, const block_id& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
 // Checked before anything is written: the first edit of each block must be on its present version.
-std::optional<error> check_versions(const reader& r, const agent& a,
+std::optional<error> check_versions(const reader& r, const agent& a, const std::vector<block_id>& own,
                                     const std::vector<tools::memory_edit>& edits) {
   std::vector<block_id> seen;
   for (auto& e : edits) {
@@ -171,7 +176,7 @@ std::optional<error> check_versions(const reader& r, const agent& a,
     if (std::find(seen.begin(), seen.end(), e.id) != seen.end()) continue;
     seen.push_back(e.id);
     auto b = find_block(r, e.id);
-    bool attached = std::find(a.block_ids.begin(), a.block_ids.end(), e.id) != a.block_ids.end();
+    bool attached = holds(a.block_ids, e.id) || holds(own, e.id);
     if (!b || !attached || b->version != e.base_version) return stale(e.id);
     if (e.what == kind::rename && label_taken(r, *b, e.text)) return stale(e.id);
   }
@@ -181,12 +186,15 @@ std::optional<error> check_versions(const reader& r, const agent& a,
 } // namespace
 
 result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
+                                          const std::optional<conversation_id>& conversation,
                                           const std::vector<tools::memory_edit>& edits, environment& env) {
   std::vector<block_id> changed;
   if (edits.empty()) return changed;
   auto a = find_agent(t, by);
   if (!a) return fail(errc::not_found, "Agent with ID " + by.str() + " not found");
-  if (auto wrong = check_versions(t, *a, edits)) return *wrong;
+  auto c = conversation ? find_conversation(t, *conversation) : std::nullopt;
+  if (auto wrong = check_versions(t, *a, c ? c->isolated_block_ids : std::vector<block_id>{}, edits))
+    return *wrong;
   for (auto& e : edits) {
     if (std::find(changed.begin(), changed.end(), e.id) == changed.end()) changed.push_back(e.id);
     auto old = *a;
@@ -198,8 +206,8 @@ result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
       continue;
     }
     if (e.what == kind::detach) {
-      std::erase(a->block_ids, e.id);
-      put_agent(t, *a, &old);
+      if (c && std::erase(c->isolated_block_ids, e.id) > 0) put_conversation(t, *c);
+      if (std::erase(a->block_ids, e.id) > 0) put_agent(t, *a, &old);
       continue;
     }
     auto b = *find_block(t, e.id);

@@ -36,8 +36,10 @@ result<block> change_block(transaction& t, const block& before, const update_blo
 void erase_block(transaction& t, const block& b, environment& env);
 
 // The edits of a step. Each was made on a version; where that is no longer the present one, nothing is
-// changed and the error is a conflict. Gives the ids of the blocks that changed.
+// changed and the error is a conflict. Gives the ids of the blocks that changed. A conversation may have blocks of its
+// own.
 result<std::vector<block_id>> apply_edits(transaction& t, const agent_id& by,
+                                          const std::optional<conversation_id>& conversation,
                                           const std::vector<tools::memory_edit>& edits, environment& env);
 
 } // namespace troupe::storage

@@ -95,7 +95,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   auto row = find_run(t, s.run);
   if (!row || !t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
   if (is_terminal(row->status)) return fail(errc::cancelled, "The run has ended");
-  auto changed = apply_edits(t, s.agent, s.edits, env);
+  auto changed = apply_edits(t, s.agent, s.conversation, s.edits, env);
   if (!changed) return changed.error();
   auto now = env.now();
   context_key context{s.agent, s.conversation};

@@ -66,7 +66,7 @@ CAF_TEST(edits of blocks need the version that they were made on) {
   using kind = tools::memory_edit::kind;
   auto edit = [&](std::vector<tools::memory_edit> edits) {
     return write([&](transaction& t) -> result<void> {
-      auto done = apply_edits(t, a.id, edits, env);
+      auto done = apply_edits(t, a.id, std::nullopt, edits, env);
       return done ? result<void>{} : done.error();
     });
   };
