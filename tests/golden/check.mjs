@@ -16,8 +16,10 @@ const expected = JSON.parse(fs.readFileSync(expectedFile, 'utf8'));
 // `client` is the environment of the replay, `mock` a further model that the setup needs.
 const openai = { OPENAI_API_KEY: 'x', OPENAI_API_BASE: 'http://127.0.0.1:9099/v1' };
 const isAnthropic = n => n.startsWith('anthropic-');
+const isBusy = n => n === 'conversations-busy';
 const setups = [
-  { name: 'one OpenAI-compatible provider', when: n => !isAnthropic(n), env: openai },
+  { name: 'one OpenAI-compatible provider', when: n => !isAnthropic(n) && !isBusy(n), env: openai },
+  { name: 'busy policy reject', when: isBusy, args: ['--busy', 'reject'], env: openai },
   { name: 'Anthropic', when: isAnthropic, mock: ['mock-anthropic.mjs', '--port', '9097'], env: { ...openai, ANTHROPIC_API_KEY: 'x', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9097' }, client: { GOLDEN_MODEL: 'anthropic/claude-sonnet-4-5-20250929' } },
 ];
 
@@ -30,7 +32,7 @@ const replayed = names.filter(n => !expected[n]?.skipped);
 async function replay(setup, scenarios) {
   const folder = temporaryFolder('golden');
   for (const n of scenarios) fs.symlinkSync(path.join(here, 'recorded', n + '.json'), path.join(folder, n + '.json'));
-  const server = await startServer({ port: 8283, env: setup.env });
+  const server = await startServer({ port: 8283, args: setup.args, env: setup.env });
   const report = path.join(temporaryFolder('golden'), 'report.json');
   try {
     execFileSync(process.execPath, [path.join(here, 'replay.mjs'), '--base', server.base, '--recorded', folder, '--json', report], { stdio: 'ignore', env: { ...process.env, ...setup.client } });
