@@ -16,17 +16,20 @@ using namespace troupe::test;
 
 namespace {
 
+using new_group = troupe::create_group; // storage has functions of these names
+using group_change = troupe::update_group;
+
 const std::string ada = nth<agent_id>(1).str(), bob = nth<agent_id>(2).str();
 
-create_group round_of(std::vector<agent_id> members) {
-  create_group q;
+new_group round_of(std::vector<agent_id> members) {
+  new_group q;
   q.agent_ids = std::move(members);
   q.description = "a group";
   return q;
 }
 
 // The same with the nth agent as manager.
-create_group managed(manager_type type, std::uint64_t n, std::vector<agent_id> members) {
+new_group managed(manager_type type, std::uint64_t n, std::vector<agent_id> members) {
   auto q = round_of(std::move(members));
   q.manager_config_.manager_type_ = type;
   q.manager_config_.manager_agent_id = {true, nth<agent_id>(n)};
@@ -34,13 +37,13 @@ create_group managed(manager_type type, std::uint64_t n, std::vector<agent_id> m
 }
 
 struct group_store : agent_store {
-  group make_group(const create_group& q) {
+  group make_group(const new_group& q) {
     auto g = *troupe::make_group(q, org, env);
     g.block_ids = q.shared_block_ids;
     must(write([&](transaction& t) { return storage::create_group(t, g); }));
     return g;
   }
-  errc refused(const create_group& q) {
+  errc refused(const new_group& q) {
     auto g = troupe::make_group(q, org, env);
     if (!g) return g.error().code;
     auto done = write([&](transaction& t) { return storage::create_group(t, *g); });
@@ -63,7 +66,7 @@ struct group_store : agent_store {
 };
 
 std::string changed(group g, std::string_view patch) {
-  auto done = apply(g, made<update_group>(patch));
+  auto done = apply(g, made<group_change>(patch));
   if (!done) return done.error().message;
   g.created_at = {};
   return json::to_text(g);
@@ -74,7 +77,7 @@ std::string member(const std::string& text, const char* name) { return json::pri
 } // namespace
 
 CAF_TEST(a manager brings the members of its type) {
-  auto q = made<create_group>(R"({"agent_ids":[")" + ada + R"("],"description":""})");
+  auto q = made<new_group>(R"({"agent_ids":[")" + ada + R"("],"description":""})");
   CAF_CHECK(q.manager_config_.manager_type_ == manager_type::round_robin);
   auto config = [](const std::string& text) { return reading<new_manager>(text); };
   CAF_CHECK_EQUAL(config(R"({"manager_type":"dynamic","manager_agent_id":")" + ada + R"("})"), "ok");
@@ -114,7 +117,7 @@ CAF_TEST(a counter begins with the first frequency and goes with the last) {
   CAF_CHECK(!g.turns_counter);
   auto set = [&](const std::string& n) {
     auto done = apply(
-        g, made<update_group>(
+        g, made<group_change>(
                R"({"manager_config":{"manager_type":"sleeptime","sleeptime_agent_frequency":)" + n + "}}"));
     CAF_REQUIRE(done);
     return g.turns_counter;
@@ -173,7 +176,7 @@ CAF_TEST(members and managers find their groups) {
   // Another manager, another member.
   g.agent_ids = {b.id};
   g.manager_agent_id = a.id;
-  CAF_REQUIRE(write([&](transaction& t) { return update_group(t, g); }));
+  CAF_REQUIRE(write([&](transaction& t) { return storage::update_group(t, g); }));
   CAF_CHECK_EQUAL(groups_of(a.id), "");
   CAF_CHECK(!managed_group(*snapshot(), boss.id) && managed_group(*snapshot(), a.id));
   // Its manager cannot go; a member can, and is still named.
@@ -270,7 +273,7 @@ CAF_TEST(messages of a group are found and forgotten) {
   auto round = make_group(round_of({a.id, b.id})),
        led = make_group(managed(manager_type::supervisor, 3, {a.id}));
   conversation c;
-  c.id = nth<conversation_id>(1);
+  c.id = nth<conversation_id>(40); // not the number of an agent: both own contexts
   c.agent = a.id;
   c.organization_id = org;
   auto tagged = [&](const agent& of, std::uint64_t n, const group& g) {
@@ -282,7 +285,7 @@ CAF_TEST(messages of a group are found and forgotten) {
   CAF_REQUIRE(write([&](transaction& t) {
     append_messages(t, {message_of(a, 20), tagged(a, 21, round)}, &of_a);
     append_messages(t, {tagged(b, 22, round)}, &of_b);
-    create_conversation(t, c, message_of(a, 23, message_role::system));
+    storage::create_conversation(t, c, message_of(a, 23, message_role::system));
     append_messages(t, {tagged(a, 24, round)}, &of_c);
     append_messages(t, {tagged(a, 25, led), tagged(boss, 26, led)}, nullptr);
   }));
