@@ -34,7 +34,6 @@ void inner_stream::take_call(const delta& d, std::vector<delta>& out) {
   if (id_.empty()) id_ = d.call_id;
   if (d.call_id != id_) return;
   if (name_.empty()) name_ = d.call_name;
-  if (!view_.thoughts && !name_.empty()) release(out);
   tokens_.clear();
   scanner_.feed(d.text, tokens_);
   for (auto& t : tokens_) take(t, out);
@@ -65,6 +64,8 @@ void inner_stream::begin_member(const std::string& key, std::vector<delta>& out)
     member_ = key == R"("message")" ? member::message : member::left_out;
   else
     member_ = member::passed_on;
+  // Nobody asked for thoughts: once the call begins with anything else, nothing has to wait for them.
+  if (!view_.thoughts && key != R"("thinking")") release(out);
   if (member_ == member::passed_on) show((std::exchange(empty_, false) ? "{" : ", ") + key + ": ", out);
 }
 
@@ -98,7 +99,12 @@ void inner_stream::show(std::string text, std::vector<delta>& out) {
     return;
   }
   if (text.empty()) return;
-  out.push_back(piece(speaks() ? delta::kind::text : delta::kind::tool_call, std::move(text)));
+  auto what = speaks() ? delta::kind::text : delta::kind::tool_call;
+  if (!out.empty() && out.back().what == what && out.back().call_name.empty()) {
+    out.back().text += text;
+    return;
+  }
+  out.push_back(piece(what, std::move(text)));
   if (!speaks()) out.back().call_id = id_;
 }
 

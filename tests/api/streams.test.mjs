@@ -77,14 +77,16 @@ describe('resuming', () => {
     const at = hold('later');
     const live = await startAndLeave(`/conversations/${conversation}/messages`, { ...withOtid('say later', 'o-live'), stream_tokens: true, background: true });
     await at.arrived;
-    const readers = [post(`/runs/${live}/stream`, {}), get(`/runs/${live}/stream`), post(`/conversations/${conversation}/stream`), post(`/conversations/${conversation}/stream`, { run_id: live }), post(`/conversations/${conversation}/stream`, { otid: 'o-live' })];
+    const open = (method, path, body = {}) => fetch(`${server.base}/v1${path}`, { method, ...(method === 'POST' ? { body: JSON.stringify(body) } : {}) });
+    const again = `/conversations/${conversation}/stream`;
+    const readers = await Promise.all([open('POST', `/runs/${live}/stream`), open('GET', `/runs/${live}/stream`), open('POST', again), open('POST', again, { run_id: live }), open('POST', again, { otid: 'o-live' })]);
     at.open();
-    const texts = (await Promise.all(readers)).map(r => r.text);
+    const texts = await Promise.all(readers.map(r => r.text()));
     assert.deepEqual(typesOf(texts[0]), ['ping', 'assistant_message', 'stop_reason', 'usage_statistics', '[DONE]']);
     for (const text of texts) assert.equal(text, texts[0]);
-    assert.equal((await post(`/conversations/${conversation}/stream`)).status, 400);
-    assert.equal((await post(`/conversations/${conversation}/stream`, { otid: 'o-nobody' })).status, 404);
-    assert.equal((await post(`/conversations/${conversation}/stream`, { run_id: 'nonsense' })).status, 400);
+    assert.equal((await post(again)).status, 400);
+    assert.equal((await post(again, { otid: 'o-nobody' })).status, 404);
+    assert.equal((await post(again, { run_id: 'nonsense' })).status, 400);
   });
 
   test('after a restart the steps are there, and a run that goes on is read to its end', async () => {

@@ -1,6 +1,7 @@
 // Token streams of the older loops: thoughts and what is said come out of the arguments of a call, however they are
 // cut (reference: agent-loop §5.3).
 #define CAF_SUITE chunks_older
+#include "core/base/text.hpp"
 #include "core/json/value.hpp"
 #include "core/project/chunks.hpp"
 #include "tests/unit/support.hpp"
@@ -105,6 +106,7 @@ const std::vector<row> table = {
      R"({"thinking":"t","message":"m"})",
      {"T t", "N send_message", R"(C {"message": "m"})"}},
     {plain, "send_message", R"({"message":"m","request_heartbeat":false})", {"A m"}},
+    {plain, "look", R"({"thinking":"t","a":"b"})", {"T t", "N look", R"(C {"a": "b"})"}},
     {plain, "look", R"({"a":"b"})", {"N look", R"(C {"a": "b"})"}},
 };
 

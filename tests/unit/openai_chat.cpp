@@ -65,6 +65,7 @@ std::string show(const project::delta& d) {
   case kind::text: return "text(" + d.text + ") ";
   case kind::reasoning: return "think(" + d.text + ") ";
   case kind::hidden_reasoning: return "hidden ";
+  case kind::thoughts: return "thoughts(" + d.text + ") ";
   case kind::tool_call: return "call(" + d.call_id + "," + d.call_name + "," + d.text + ") ";
   }
   return {};

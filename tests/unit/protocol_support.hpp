@@ -72,6 +72,7 @@ inline std::string show(const project::delta& d) {
   case kind::text: return "text(" + d.text + ") ";
   case kind::reasoning: return "think(" + d.text + (d.signature ? "," + *d.signature : "") + ") ";
   case kind::hidden_reasoning: return "hidden(" + d.redacted + ") ";
+  case kind::thoughts: return "thoughts(" + d.text + ") ";
   case kind::tool_call: return "call(" + d.call_id + "," + d.call_name + "," + d.text + ") ";
   }
   return {};
