@@ -103,4 +103,8 @@ CAF_TEST(the end of a stream) {
   CAF_CHECK(late.starts_with("{\"message_type\":\"stop_reason\",\"stop_reason\":\"error\"}\n" + stop));
   CAF_CHECK(late.find(R"("error_type":"internal_error")") != std::string::npos);
   CAF_CHECK(late.find("[DONE]") == std::string::npos);
+  failed.says_why_late = true; // the older loops: their own reason, then as at the start
+  std::string broken = "{\"message_type\":\"stop_reason\",\"stop_reason\":\"error\"}\n";
+  CAF_CHECK_EQUAL(text(failed, turn::mode::stream, true, true), broken + stop + stop + early + "[DONE]\n");
+  CAF_CHECK_EQUAL(text(failed, turn::mode::background, true, false), stop + stop + early);
 }
