@@ -37,10 +37,19 @@ void context_directory::cancel(const uuid& context, const uuid& run,
     return;
   }
   // Ahead of whatever waits in the mailbox. Not delegated: CAF loses the answer to a delegation that raises the
-  // priority. One that is asked to leave answers as well: before it leaves, or it had nothing to cancel.
-  self_->request<caf::message_priority::high>(it->second.handle, caf::infinite, cancel_atom_v, run)
-      .then([answer](bool here) mutable { answer.deliver(here); },
-            [answer](const caf::error&) mutable { answer.deliver(false); });
+  // priority. One that is asked to leave answers as well: before it leaves, or it had nothing to cancel. Where the
+  // turn itself still waits in the mailbox, it was overtaken: so a context that knows nothing is asked again, in turn.
+  auto lost = [answer](const caf::error&) mutable { answer.deliver(false); };
+  auto asked = it->second.handle;
+  auto again = [this, answer, lost, asked, run](bool here) mutable -> void {
+    if (here) {
+      answer.deliver(true);
+      return;
+    }
+    self_->request(asked, caf::infinite, cancel_atom_v, run)
+        .then([answer](bool found) mutable { answer.deliver(found); }, lost);
+  };
+  self_->request<caf::message_priority::high>(asked, caf::infinite, cancel_atom_v, run).then(again, lost);
 }
 
 void context_directory::tick() {

@@ -70,11 +70,28 @@ extern "C" void end_unreadable(int) {
   ::_exit(1);
 }
 
+// LMDB trusts its pages: one that is damaged may lead it anywhere.
+extern "C" void end_faulted(int) {
+  constexpr std::string_view text =
+      "troupe: stopped by a fault of memory: either the store is damaged (`troupe check` tells; restore a backup "
+      "then), or this is a defect of Troupe\n";
+  [[maybe_unused]] auto n = ::write(2, text.data(), text.size());
+  ::_exit(1);
+}
+
+// A sanitizer has handlers of its own, which tell more.
+void watch_faults() {
+  std::signal(SIGBUS, end_unreadable);
+#ifndef __SANITIZE_ADDRESS__
+  std::signal(SIGSEGV, end_faulted);
+#endif
+}
+
 int serve(config c) {
   start_logging(c.log_level);
   if (c.data.empty()) c.data = default_data();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGBUS, end_unreadable);
+  watch_faults();
   allow_files(c.http.max_connections + 1000);
   if (auto fault = process_variables()("TROUPE_FAULT"); fault && !faults::arm(*fault))
     return failed(fail(errc::unprocessable, "TROUPE_FAULT=" + *fault + ": this build has no such fault"));
@@ -93,7 +110,7 @@ int serve(config c) {
 }
 
 result<std::unique_ptr<storage::database>> open_to_read(const std::filesystem::path& data) {
-  std::signal(SIGBUS, end_unreadable);
+  watch_faults();
   storage::lmdb_options o;
   o.directory = data.empty() ? default_data() : data;
   o.create = false;

@@ -181,6 +181,8 @@ void write_request(json::object_writer& w, const model_request& r) {
     w.add("parallel_tool_calls", r.parallel_tool_calls);
     write_tools(w.key("tools"), r);
     write_choice(w, r.choice);
+  } else {
+    w.null("tools").null("tool_choice");
   }
   if (r.response_format) w.add("response_format", *r.response_format);
   if (c.return_logprobs) w.add("logprobs", true);

@@ -174,6 +174,7 @@ outcome<std::string> remove(memory& m, const std::string& path) {
   auto label = flat_label(path);
   auto b = existing(m, label);
   if (!b) return b.error();
+  if ((*b)->read_only) return value_error(read_only_error);
   m.detach(label);
   return recompiled("Successfully deleted memory block '" + label + "'.", "without this memory block");
 }
@@ -182,6 +183,7 @@ outcome<std::string> rename(memory& m, const std::string& old_path, const std::s
   auto from = flat_label(old_path), to = flat_label(new_path);
   auto b = existing(m, from);
   if (!b) return b.error();
+  if ((*b)->read_only) return value_error(read_only_error);
   if (to.empty() || (to != from && m.find(to)))
     return value_error("Error: Memory block '" + to + "' already exists");
   m.rename(from, to);
@@ -195,6 +197,7 @@ outcome<std::string> describe(memory& m, const std::string& path, const std::str
   auto label = flat_label(path);
   auto b = existing(m, label);
   if (!b) return b.error();
+  if ((*b)->read_only) return value_error(read_only_error);
   m.describe(label, description);
   return recompiled("Successfully updated description of memory block '" + label + "'.",
                     "with the updated description");

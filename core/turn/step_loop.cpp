@@ -18,7 +18,8 @@ void append(effects& out, effects more) {
 
 step_loop::step_loop(input in, environment& env)
     : in_(std::move(in)), env_(env), rules_(in_.self.tool_rules), context_(in_.in_context) {
-  if (in_.self.message_buffer_autoclear && context_.size() > 1) context_.resize(1);
+  bool waits = !context_.empty() && is_approval_request(*context_.back());
+  if (in_.self.message_buffer_autoclear && context_.size() > 1 && !waits) context_.resize(1);
 }
 
 effects step_loop::handle(event e) {
@@ -111,8 +112,11 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   batch.agent = in_.self.id;
   batch.conversation = in_.conversation;
   batch.run = in_.run;
-  batch.history_only = in_.self.message_buffer_autoclear && keeps_boot_messages();
-  batch.autoclear = first_commit_ && in_.self.message_buffer_autoclear && !batch.history_only;
+  // A request for approval and its answer stay in the context, or nobody could answer.
+  bool waits = resumed_ || stop_ == stop_reason::requires_approval;
+  batch.history_only = in_.self.message_buffer_autoclear && keeps_boot_messages() && !waits;
+  batch.autoclear =
+      first_commit_ && in_.self.message_buffer_autoclear && !keeps_boot_messages() && !resumed_;
   auto step = step_ ? std::optional<step_id>(step_->id) : std::nullopt;
   if (resumed_) step = context_.back()->step;
   uncommitted_.clear();
@@ -158,7 +162,8 @@ effects step_loop::commit_step(std::vector<message> fresh) {
 effects step_loop::on(committed) {
   if (phase_ == phase::storing_compaction) return compacted();
   if (phase_ != phase::committing) return {};
-  if (first_commit_ && in_.self.message_buffer_autoclear && context_.size() > 1) context_.resize(1);
+  if (first_commit_ && in_.self.message_buffer_autoclear && context_.size() > 1 && !resumed_)
+    context_.resize(1);
   first_commit_ = false;
   conflicts_ = 0;
   context_.insert(context_.end(), uncommitted_.begin(), uncommitted_.end());

@@ -29,6 +29,16 @@ awaitable<outcome> create(call& c) {
   co_return out;
 }
 
+awaitable<outcome> preview_request(call& c) {
+  auto name = thread_of_path(c);
+  if (!name) co_return name.error();
+  auto body = body_of<send_request>(c);
+  if (!body) co_return body.error();
+  auto to = destination_of(c, *name, body->agent_id_text);
+  if (!to) co_return to.error();
+  co_return co_await preview(c, std::move(*to), std::move(*body));
+}
+
 struct list_parameters {
   std::optional<std::string> agent_id, group_id;
   std::optional<bool> include_err;
@@ -95,6 +105,7 @@ awaitable<outcome> list(call& c) {
 
 void add_conversation_messages(router& r) {
   r.add("POST", "/conversations/{conversation_id}/messages", create);
+  r.add("POST", "/conversations/{conversation_id}/messages/preview-raw-payload", preview_request);
   r.add("GET", "/conversations/{conversation_id}/messages", list);
 }
 

@@ -24,11 +24,17 @@ awaitable<result<std::optional<llm_config>>> override_of(call& c, const agent& a
                                                          const send_request& request) {
   std::optional<llm_config> out;
   auto handle = request.override_model ? request.override_model : to.model;
-  if (!handle) co_return out;
-  auto found = co_await c.s.models->resolve(*handle);
-  if (!found) co_return found.error();
-  out = std::move(*found);
-  if (!request.override_model) out->context_window = a.llm.context_window;
+  if (handle) {
+    auto found = co_await c.s.models->resolve(*handle);
+    if (!found) co_return found.error();
+    out = std::move(*found);
+  }
+  if (request.override_model) co_return out;
+  if (out) out->context_window = a.llm.context_window;
+  if (to.model_settings_) {
+    if (!out) out = a.llm;
+    apply_settings(*out, *to.model_settings_);
+  }
   co_return out;
 }
 

@@ -48,6 +48,7 @@ result<destination> destination_of(const call& c, const thread_name& name,
   to.conversation = found->id;
   to.run_type = "send_conversation_message";
   to.model = found->model;
+  to.model_settings_ = found->model_settings_;
   return to;
 }
 

@@ -173,6 +173,7 @@ CAF_TEST(members of the answers as recorded) {
                                     {f.made<tool>()},
                                     {f.made<identity>()},
                                     "null",
+                                    "null",
                                     agent_relations::all()});
   CAF_CHECK_EQUAL(
       members_of(out),
@@ -239,7 +240,7 @@ CAF_TEST(relations show where they are asked for) {
   write_agent_state(
       out,
       agent_view{
-          record, activity, {}, {f.made<block>()}, {f.made<tool>()}, {f.made<identity>()}, "{\"x\":1}", {}});
+          record, activity, {}, {f.made<block>()}, {f.made<tool>()}, {f.made<identity>()}, "{\"x\":1}", "null", {}});
   auto state = parsed(out);
   for (auto* empty : {"blocks", "tools", "tags", "secrets", "tool_exec_environment_variables", "identities",
                       "identity_ids", "sources"})

@@ -186,6 +186,14 @@ private:
     for (auto& m : e.messages) out += " " + show(*m);
     return out;
   }
+  static std::string show(const turn::say& e) {
+    std::string out = "say:";
+    for (auto& body : e.bodies) {
+      auto event = json::try_parse(body).value_or(nullptr);
+      out += " " + std::string(json::string_or(event, "message_type"));
+    }
+    return out;
+  }
   static std::string show(const turn::abandon_model&) { return "abandon"; }
   static std::string show(const turn::finished& e) {
     std::string out = "finished" + text_of(e.reason);
