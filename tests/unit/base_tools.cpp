@@ -21,7 +21,7 @@ struct fixture {
     auto fixed = make_block("fixed", "never");
     fixed.read_only = true;
     auto kept = make_block("a/b", "slash");
-    blocks = tools::memory({make_block("notes", "one\ntwo\none"), fixed, kept});
+    blocks = tools::memory({make_block("notes", "one\ntwo\none"), fixed, kept, make_block("old", "gone")});
   }
 
   // What a tool returns: the text as a client sees it, errors with ! and their line behind.
@@ -62,7 +62,7 @@ struct row {
 
 const std::string start = "one\ntwo\none";
 const std::string no_block =
-    "!KeyError: 'Block field x does not exist (available sections = notes, fixed, a/b)'";
+    "!KeyError: 'Block field x does not exist (available sections = notes, fixed, a/b, old)'";
 const std::string read_only = "!ValueError: Error This block is read-only and cannot be edited.";
 const std::string numbers =
     " contains a line number prefix, which is not allowed. Do not include line numbers when calling memory "
@@ -263,13 +263,13 @@ CAF_TEST(patches of several blocks are done wholly or not at all) {
       "memory contents and is now active in your context.\n\nOperations completed:\n";
   CAF_CHECK_EQUAL(call("memory_apply_patch",
                        patch("*** Add Block: plan\nDescription: what to do\n+walk\n+\n+rest\n\n*** Update "
-                             "Block: notes\n@@\n-two\n+2\n*** Move to: lines\n*** Delete Block: fixed\n")),
+                             "Block: notes\n@@\n-two\n+2\n*** Move to: lines\n*** Delete Block: old\n")),
                   done + "- Created memory block 'plan'\n- Updated memory block 'notes'\n- Renamed memory "
-                         "block 'notes' to 'lines'\n- Deleted memory block 'fixed'");
+                         "block 'notes' to 'lines'\n- Deleted memory block 'old'");
   CAF_CHECK_EQUAL(value("plan"), "walk\n\nrest");
   CAF_CHECK_EQUAL(blocks.find("plan")->description.value_or(""), "what to do");
   CAF_CHECK_EQUAL(value("lines"), "one\n2\none");
-  CAF_CHECK(!blocks.find("fixed") && !blocks.find("notes"));
+  CAF_CHECK(!blocks.find("old") && !blocks.find("notes"));
   struct {
     const char* patch;
     const char* error;
@@ -277,6 +277,10 @@ CAF_TEST(patches of several blocks are done wholly or not at all) {
       {"*** Update Block: notes\n@@\n-two\n+2\n*** Add Block: fixed\n+x",
        "!ValueError: Error: Memory block 'fixed' already exists"},
       {"*** Update Block: notes\n@@\n-two\n+2\n*** Update Block: fixed\n-never",
+       "!ValueError: Error This block is read-only and cannot be edited."},
+      {"*** Update Block: notes\n@@\n-two\n+2\n*** Delete Block: fixed",
+       "!ValueError: Error This block is read-only and cannot be edited."},
+      {"*** Update Block: notes\n@@\n-two\n+2\n*** Update Block: fixed\n*** Move to: x",
        "!ValueError: Error This block is read-only and cannot be edited."},
       {"*** Add Block:\n+x", "!ValueError: *** Add Block: must specify a non-empty label"},
       {"*** Move to: x", "!ValueError: *** Move to: must follow an Add/Update/Delete header"},

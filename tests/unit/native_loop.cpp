@@ -32,7 +32,7 @@ CAF_TEST(text ends a turn) {
         > start
         model: system(be good) user(hi); a b
         > say hello
-        commit: started user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
+        commit: user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
         > committed
         emit: assistant(hello)
         finished end_turn; 1 calls of the model
@@ -42,14 +42,14 @@ CAF_TEST(text ends a turn) {
         > start
         model: system(be good) user(hi);
         > say nothing
-        commit: started user(hi); step success end_turn; run completed end_turn; agent end_turn
+        commit: user(hi); step success end_turn; run completed end_turn; agent end_turn
         > committed
         finished end_turn; 1 calls of the model)"},
       {"answer cut off by the provider", R"(
         > start
         model: system(be good) user(hi);
         > cut hel
-        commit: started user(hi) assistant(hel); step success max_tokens_exceeded; run failed max_tokens_exceeded; agent max_tokens_exceeded
+        commit: user(hi) assistant(hel); step success max_tokens_exceeded; run failed max_tokens_exceeded; agent max_tokens_exceeded
         > committed
         emit: assistant(hel)
         finished max_tokens_exceeded; 1 calls of the model)"},
@@ -64,7 +64,7 @@ CAF_TEST(text ends a turn) {
         > start
         model: system(be good) user(hi);
         > say hello
-        commit: started user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
+        commit: user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
         > committed
         emit:
         finished end_turn; 1 calls of the model)"},
@@ -80,7 +80,7 @@ CAF_TEST(text ends a turn) {
         > start
         model: system(be good) user(hi);
         > say hello
-        commit: started clear user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn)"},
+        commit: clear user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn)"},
   };
   for (auto& t : cases) check(t);
 }
@@ -94,7 +94,7 @@ CAF_TEST(calls continue a turn) {
         > call c1 a {"x":"é"}
         tools: c1 a {"x":"é"}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {"x": "\u00e9"}] tool{c1 success done}; step success; used 1
+        commit: user(hi) assistant[c1 a {"x": "\u00e9"}] tool{c1 success done}; step success; used 1
         > committed
         emit: assistant[c1 a {"x": "\u00e9"}] tool{c1 success done}
         model: system(be good) user(hi) assistant[c1 a {"x": "\u00e9"}] tool{c1 success done}; a
@@ -111,7 +111,7 @@ CAF_TEST(calls continue a turn) {
         > call c1 a {} | c2 b {} | c3 a {}
         tools: c1 a {} c2 b {} c3 a {}
         > returned c3 ok three | c1 ok one | c2 error two
-        commit: started user(hi) assistant[c1 a {}, c2 b {}, c3 a {}] tool{c1 success one, c2 error two, c3 success three}; step success; used 3)"},
+        commit: user(hi) assistant[c1 a {}, c2 b {}, c3 a {}] tool{c1 success one, c2 error two, c3 success three}; step success; used 3)"},
       {"without leave for parallel calls the first counts", R"(
         @tools a b
         > start
@@ -139,7 +139,7 @@ CAF_TEST(calls continue a turn) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success max_steps; used 1; run completed max_steps; agent max_steps
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success max_steps; used 1; run completed max_steps; agent max_steps
         > committed
         emit: assistant[c1 a {}] tool{c1 success done}
         finished max_steps; 1 calls of the model)"},
@@ -152,7 +152,7 @@ CAF_TEST(calls continue a turn) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success max_steps; used 1; run completed max_steps; agent max_steps
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success max_steps; used 1; run completed max_steps; agent max_steps
         > committed
         emit: tool{c1 success done}
         finished max_steps; 1 calls of the model)"},
@@ -167,7 +167,7 @@ CAF_TEST(rules of tools) {
         > start
         model: system(be good) user(hi); a
         > call c1 z {}
-        commit: started user(hi) assistant[c1 z {}] tool{c1 error [ToolConstraintError] Cannot call z, valid tools include: ['a'].}; step success)"},
+        commit: user(hi) assistant[c1 z {}] tool{c1 error [ToolConstraintError] Cannot call z, valid tools include: ['a'].}; step success)"},
       {"a tool that ends the turn", R"(
         @tools a
         @rules [{"type":"exit_loop","tool_name":"a"}]
@@ -176,7 +176,7 @@ CAF_TEST(rules of tools) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 error oh
-        commit: started user(hi) assistant[c1 a {}] tool{c1 error oh}; step success tool_rule; used 1; run completed tool_rule; agent tool_rule)"},
+        commit: user(hi) assistant[c1 a {}] tool{c1 error oh}; step success tool_rule; used 1; run completed tool_rule; agent tool_rule)"},
       {"first tool forced by name, then its child", R"(
         @tools a b c
         @rules [{"type":"run_first","tool_name":"a"},{"type":"constrain_child_tools","tool_name":"a","children":["b","c"]}]
@@ -186,7 +186,7 @@ CAF_TEST(rules of tools) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
         > committed
         emit: assistant[c1 a {}] tool{c1 success done}
         model: system(be good) user(hi) assistant[c1 a {}] tool{c1 success done}; b c required)"},
@@ -203,7 +203,7 @@ CAF_TEST(rules of tools) {
         > start
         model: system(be good) user(hi); a forced a
         > call c1 a {}
-        commit: started user(hi) assistant[c1 a {"y": "no number"}] tool{c1 error Prefilled argument 'y' does not match its schema}; step success invalid_tool_call; used 1; run failed invalid_tool_call; agent invalid_tool_call)"},
+        commit: user(hi) assistant[c1 a {"y": "no number"}] tool{c1 error Prefilled argument 'y' does not match its schema}; step success invalid_tool_call; used 1; run failed invalid_tool_call; agent invalid_tool_call)"},
   };
   for (auto& t : cases) check(t);
 }

@@ -39,7 +39,7 @@ CAF_TEST(calls that wait for leave) {
         > start
         model: system(be good) user(hi); a b
         > call c1 a {"x":1,"request_heartbeat":true}
-        commit: started user(hi) asks[c1 a {"x":1,"request_heartbeat":true}]; step success requires_approval; run completed requires_approval; agent requires_approval
+        commit: user(hi) asks[c1 a {"x":1,"request_heartbeat":true}]; step success requires_approval; run completed requires_approval; agent requires_approval
         > committed
         emit: asks[c1 a {"x":1,"request_heartbeat":true}]
         finished requires_approval; 1 calls of the model)"},
@@ -50,21 +50,21 @@ CAF_TEST(calls that wait for leave) {
         > start
         model: system(be good) user(hi); a b parallel
         > call c1 a {} | c2 b {} | c3 a {}
-        commit: started user(hi) assistant[c2 b {}] asks[c1 a {}, c3 a {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
+        commit: user(hi) assistant[c2 b {}] asks[c1 a {}, c3 a {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
       {"a tool of the client, which hides the server's", R"(
         @tools a b
         @client a
         > start
         model: system(be good) user(hi); b a
         > call c1 a {}
-        commit: started user(hi) asks[c1 a {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
+        commit: user(hi) asks[c1 a {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
       {"a rule for a tool that is not attached gates nothing", R"(
         @tools a
         @rules [{"type":"requires_approval","tool_name":"z"}]
         > start
         model: system(be good) user(hi); a
         > call c1 z {}
-        commit: started user(hi) assistant[c1 z {}] tool{c1 error [ToolConstraintError] Cannot call z, valid tools include: ['a'].}; step success)"},
+        commit: user(hi) assistant[c1 z {}] tool{c1 error [ToolConstraintError] Cannot call z, valid tools include: ['a'].}; step success)"},
   };
   for (auto& t : cases) check(t);
 }
@@ -79,7 +79,7 @@ CAF_TEST(answers resume the step) {
         > start
         tools: c1 a {"x":"1"}
         > returned c1 ok done
-        commit: started answers{c1 yes} tool{c1 success done}; used 1
+        commit: answers{c1 yes} tool{c1 success done}; used 1
         > committed
         emit: tool{c1 success done}
         model: system(be good) asks[c1 a {"x":"1"}] answers{c1 yes} tool{c1 success done}; a
@@ -91,7 +91,7 @@ CAF_TEST(answers resume the step) {
         @asked c1 a {}
         @request {"messages":[{"type":"approval","approvals":[{"type":"approval","tool_call_id":"c1","approve":false,"reason":"no paint"}]}]}
         > start
-        commit: started answers{c1 no} tool{c1 error Error: request to call tool denied. User reason: no paint}
+        commit: answers{c1 no} tool{c1 error Error: request to call tool denied. User reason: no paint}
         > committed
         emit: tool{c1 error Error: request to call tool denied. User reason: no paint}
         model: system(be good) asks[c1 a {}] answers{c1 no} tool{c1 error Error: request to call tool denied. User reason: no paint}; a)"},
@@ -104,7 +104,7 @@ CAF_TEST(answers resume the step) {
         > start
         tools: c1 a {} c0 b {}
         > returned c0 ok zero | c1 ok one
-        commit: started answers{c1 yes, c2 no, c3 returned} tool{c3 error mine, c2 error Error: request to call tool denied. User reason: None, c1 success one, c0 success zero}; used 2)"},
+        commit: answers{c1 yes, c2 no, c3 returned} tool{c3 error mine, c2 error Error: request to call tool denied. User reason: None, c1 success one, c0 success zero}; used 2)"},
       {"further messages come with the next step", R"(
         @tools a
         @rules [{"type":"requires_approval","tool_name":"a"}]
@@ -113,7 +113,7 @@ CAF_TEST(answers resume the step) {
         > start
         tools: c1 a {}
         > returned c1 ok done
-        commit: started answers{c1 yes} tool{c1 success done}; used 1
+        commit: answers{c1 yes} tool{c1 success done}; used 1
         > committed
         emit: tool{c1 success done}
         model: system(be good) asks[c1 a {}] answers{c1 yes} tool{c1 success done} user(and?); a
@@ -125,7 +125,7 @@ CAF_TEST(answers resume the step) {
         @asked c1 a {}
         @request {"messages":[{"type":"approval","approve":false,"approval_request_id":"message-00000000-0000-4000-8000-000000000200","reason":"r"}]}
         > start
-        commit: started answers{message-00000000-0000-4000-8000-000000000200 no} tool{c1 error Error: request to call tool denied. User reason: r})"},
+        commit: answers{message-00000000-0000-4000-8000-000000000200 no} tool{c1 error Error: request to call tool denied. User reason: r})"},
       {"in a token stream, denials and returns alone are not shown", R"(
         @tools a
         @tokens
@@ -133,7 +133,7 @@ CAF_TEST(answers resume the step) {
         @asked c1 a {}
         @request {"messages":[{"type":"tool_return","tool_returns":[{"tool_call_id":"c1","tool_return":"mine","status":"success"}]}]}
         > start
-        commit: started answers{c1 returned} tool{c1 success mine}
+        commit: answers{c1 returned} tool{c1 success mine}
         > committed
         emit:
         model: system(be good) asks[c1 a {}] answers{c1 returned} tool{c1 success mine}; a)"},
@@ -142,7 +142,7 @@ CAF_TEST(answers resume the step) {
         @asked c1 a {}
         @request {"messages":[{"type":"approval","approvals":[{"type":"approval","tool_call_id":"c1","approve":true}]}]}
         > start
-        commit: started answers{c1 yes} tool{c1 error Tool not found})"},
+        commit: answers{c1 yes} tool{c1 error Tool not found})"},
       {"an approved tool may end the turn", R"(
         @tools a
         @rules [{"type":"requires_approval","tool_name":"a"},{"type":"exit_loop","tool_name":"a"}]
@@ -151,7 +151,7 @@ CAF_TEST(answers resume the step) {
         > start
         tools: c1 a {}
         > returned c1 ok done
-        commit: started answers{c1 yes} tool{c1 success done}; used 1; run completed tool_rule; agent tool_rule)"},
+        commit: answers{c1 yes} tool{c1 success done}; used 1; run completed tool_rule; agent tool_rule)"},
       {"a message instead of an answer is refused", R"(
         @tools a
         @asked c1 a {}
@@ -203,7 +203,7 @@ CAF_TEST(cancel in every state) {
         model: system(be good) user(hi);
         > cancel
         abandon
-        commit: started; step cancelled cancelled; run cancelled cancelled; agent cancelled
+        commit:; step cancelled cancelled; run cancelled cancelled; agent cancelled
         > say too late
         > committed
         finished cancelled; 0 calls of the model)"},
@@ -215,7 +215,7 @@ CAF_TEST(cancel in every state) {
         tools: c1 a {}
         > cancel
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success cancelled; used 1; run cancelled cancelled; agent cancelled
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success cancelled; used 1; run cancelled cancelled; agent cancelled
         > committed
         emit: assistant[c1 a {}] tool{c1 success done}
         finished cancelled; 1 calls of the model)"},
@@ -226,7 +226,7 @@ CAF_TEST(cancel in every state) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
         > cancel
         > committed
         emit: assistant[c1 a {}] tool{c1 success done}
@@ -237,7 +237,7 @@ CAF_TEST(cancel in every state) {
         > start
         model: system(be good) user(hi);
         > say hello
-        commit: started user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
+        commit: user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
         > cancel
         > committed
         emit: assistant(hello)
@@ -247,7 +247,7 @@ CAF_TEST(cancel in every state) {
         model: system(be good) user(hi);
         > cancel
         abandon
-        commit: started; step cancelled cancelled; run cancelled cancelled; agent cancelled
+        commit:; step cancelled cancelled; run cancelled cancelled; agent cancelled
         > cancel)"},
   };
   for (auto& t : cases) check(t);
@@ -259,7 +259,7 @@ CAF_TEST(errors of the model) {
         > start
         model: system(be good) user(hi);
         > fail
-        commit: started; step failed llm_api_error; run failed with error
+        commit:; step failed llm_api_error; run failed with error
         > committed
         finished failed: RATE_LIMIT_EXCEEDED: slow; 0 calls of the model)"},
       {"a stream that has shown nothing", R"(
@@ -285,7 +285,7 @@ CAF_TEST(errors of the model) {
         > start
         model: system(be good) user(hi);
         > fail
-        commit: started; step failed llm_api_error; run failed error with error; agent error)"},
+        commit:; step failed llm_api_error; run failed error with error; agent error)"},
       {"in the second step: the first is kept", R"(
         @tools a
         > start
@@ -293,7 +293,7 @@ CAF_TEST(errors of the model) {
         > call c1 a {}
         tools: c1 a {}
         > returned c1 ok done
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
+        commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success; used 1
         > committed
         emit: assistant[c1 a {}] tool{c1 success done}
         model: system(be good) user(hi) assistant[c1 a {}] tool{c1 success done}; a
@@ -311,7 +311,7 @@ CAF_TEST(errors of the store) {
         > start
         model: system(be good) user(hi);
         > say hello
-        commit: started user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
+        commit: user(hi) assistant(hello); step success end_turn; run completed end_turn; agent end_turn
         > full
         finished failed: The disk is full, not stored; 1 calls of the model)"},
       {"a block moved on: the tools run again, with the same inputs", R"(
@@ -322,11 +322,11 @@ CAF_TEST(errors of the store) {
         > call c1 a {} | c2 z {}
         tools: c1 a {}
         > edited c1 ok old
-        commit: started user(hi) assistant[c1 a {}, c2 z {}] tool{c1 success old, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}; step success; edits 1; used 1
+        commit: user(hi) assistant[c1 a {}, c2 z {}] tool{c1 success old, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}; step success; edits 1; used 1
         > conflict
         tools: c1 a {}
         > edited c1 ok new
-        commit: started user(hi) assistant[c1 a {}, c2 z {}] tool{c1 success new, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}; step success; edits 1; used 1
+        commit: user(hi) assistant[c1 a {}, c2 z {}] tool{c1 success new, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}; step success; edits 1; used 1
         > committed
         emit: assistant[c1 a {}, c2 z {}] tool{c1 success new, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}
         model: system(be good) user(hi) assistant[c1 a {}, c2 z {}] tool{c1 success new, c2 error [ToolConstraintError] Cannot call z, valid tools include: ['a', 'b'].}; a b parallel)"},
@@ -338,11 +338,11 @@ CAF_TEST(errors of the store) {
         > call c1 a {}
         tools: c1 a {}
         > edited c1 ok old
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success old}; step success; edits 1; used 1
+        commit: user(hi) assistant[c1 a {}] tool{c1 success old}; step success; edits 1; used 1
         > conflict
         tools: c1 a {}
         > edited c1 ok new
-        commit: started user(hi) assistant[c1 a {}] tool{c1 success new}; step success; edits 1; used 1
+        commit: user(hi) assistant[c1 a {}] tool{c1 success new}; step success; edits 1; used 1
         > committed
         emit: assistant[c1 a {}] tool{c1 success new}
         model: system(be good) user(hi) assistant[c1 a {}] tool{c1 success new}; a b)"},
@@ -355,7 +355,7 @@ CAF_TEST(errors of the store) {
         > call c1 a {} | c2 b {}
         tools: c2 b {}
         > edited c2 ok old
-        commit: started user(hi) assistant[c1 a {"z": 1}, c2 b {}] tool{c1 error Unknown prefilled argument 'z', c2 success old}; step success invalid_tool_call; edits 1; used 2; run failed invalid_tool_call; agent invalid_tool_call
+        commit: user(hi) assistant[c1 a {"z": 1}, c2 b {}] tool{c1 error Unknown prefilled argument 'z', c2 success old}; step success invalid_tool_call; edits 1; used 2; run failed invalid_tool_call; agent invalid_tool_call
         > conflict
         tools: c2 b {})"},
       {"the same for an answered approval", R"(
@@ -365,11 +365,11 @@ CAF_TEST(errors of the store) {
         > start
         tools: c1 a {}
         > edited c1 ok old
-        commit: started answers{c1 yes} tool{c1 success old}; edits 1; used 1
+        commit: answers{c1 yes} tool{c1 success old}; edits 1; used 1
         > conflict
         tools: c1 a {}
         > edited c1 ok new
-        commit: started answers{c1 yes} tool{c1 success new}; edits 1; used 1
+        commit: answers{c1 yes} tool{c1 success new}; edits 1; used 1
         > committed
         emit: tool{c1 success new}
         model: system(be good) asks[c1 a {}] answers{c1 yes} tool{c1 success new} user(and?); a)"},

@@ -96,7 +96,7 @@ CAF_TEST(a small request) {
   b.add(message_role::user, "hi");
   CAF_CHECK_EQUAL(
       openai_chat::request_body(b.r),
-      R"({"model":"gpt-4o-mini","messages":[{"content":"be good","role":"system"},{"content":"hi","role":"user"}],"temperature":0.7,"user":"user-1"})");
+      R"({"model":"gpt-4o-mini","messages":[{"content":"be good","role":"system"},{"content":"hi","role":"user"}],"temperature":0.7,"user":"user-1","tools":null,"tool_choice":null})");
   b.r.config.max_tokens = 9;
   b.r.config.frequency_penalty = 0.5;
   b.r.stream = true;
