@@ -26,7 +26,9 @@ awaitable<outcome> create(call& c) {
   auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, *order);
   if (!accepted) co_return accepted.error();
   std::string out;
-  auto row = accepted->run ? storage::find_run(*c.s.db->snapshot(), *accepted->run) : std::nullopt;
+  // A request that came twice is answered with the run that it began; a new one as it was accepted.
+  bool began_before = accepted->run && *accepted->run != (*order)->run_row.id;
+  auto row = began_before ? storage::find_run(*c.s.db->snapshot(), *accepted->run) : std::nullopt;
   run::write_api(out, row.value_or((*order)->run_row), false);
   co_return http::response::json(std::move(out));
 }
