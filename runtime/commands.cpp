@@ -72,9 +72,9 @@ extern "C" void end_unreadable(int) {
 
 // LMDB trusts its pages: one that is damaged may lead it anywhere.
 extern "C" void end_faulted(int) {
-  constexpr std::string_view text =
-      "troupe: stopped by a fault of memory: either the store is damaged (`troupe check` tells; restore a backup "
-      "then), or this is a defect of Troupe\n";
+  constexpr std::string_view text = "troupe: stopped by a fault of memory: either the store is damaged "
+                                    "(`troupe check` tells; restore a backup "
+                                    "then), or this is a defect of Troupe\n";
   [[maybe_unused]] auto n = ::write(2, text.data(), text.size());
   ::_exit(1);
 }

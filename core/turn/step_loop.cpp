@@ -115,8 +115,7 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   // A request for approval and its answer stay in the context, or nobody could answer.
   bool waits = resumed_ || stop_ == stop_reason::requires_approval;
   batch.history_only = in_.self.message_buffer_autoclear && keeps_boot_messages() && !waits;
-  batch.autoclear =
-      first_commit_ && in_.self.message_buffer_autoclear && !keeps_boot_messages() && !resumed_;
+  batch.autoclear = first_commit_ && in_.self.message_buffer_autoclear && !keeps_boot_messages() && !resumed_;
   auto step = step_ ? std::optional<step_id>(step_->id) : std::nullopt;
   if (resumed_) step = context_.back()->step;
   uncommitted_.clear();

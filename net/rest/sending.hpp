@@ -9,8 +9,8 @@ namespace troupe::net::rest {
 struct destination {
   agent_id agent;
   std::optional<conversation_id> conversation;
-  std::string run_type;             // metadata of the run
-  std::optional<std::string> model;              // handle that the conversation has of its own
+  std::string run_type;                            // metadata of the run
+  std::optional<std::string> model;                // handle that the conversation has of its own
   std::optional<model_settings> model_settings_{}; // and its settings
   bool replays = false; // in the background: the same otids give the same run again, also after its end
 };

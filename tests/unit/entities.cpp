@@ -237,10 +237,15 @@ CAF_TEST(relations show where they are asked for) {
   auto activity = f.made<agent_activity>();
   auto record = f.made<agent>();
   std::string out;
-  write_agent_state(
-      out,
-      agent_view{
-          record, activity, {}, {f.made<block>()}, {f.made<tool>()}, {f.made<identity>()}, "{\"x\":1}", "null", {}});
+  write_agent_state(out, agent_view{record,
+                                    activity,
+                                    {},
+                                    {f.made<block>()},
+                                    {f.made<tool>()},
+                                    {f.made<identity>()},
+                                    "{\"x\":1}",
+                                    "null",
+                                    {}});
   auto state = parsed(out);
   for (auto* empty : {"blocks", "tools", "tags", "secrets", "tool_exec_environment_variables", "identities",
                       "identity_ids", "sources"})

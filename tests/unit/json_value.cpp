@@ -10,7 +10,14 @@ CAF_TEST(doubles are printed as Python prints them) {
   struct row {
     double value;
     const char* text;
-  } rows[] = {{0.7, "0.7"}, {1.0, "1.0"}, {-0.0, "-0.0"}, {1e16, "1e+16"}, {1e-5, "1e-05"}, {0.0001, "0.0001"}, {123456789.125, "123456789.125"}, {1e22, "1e+22"}};
+  } rows[] = {{0.7, "0.7"},
+              {1.0, "1.0"},
+              {-0.0, "-0.0"},
+              {1e16, "1e+16"},
+              {1e-5, "1e-05"},
+              {0.0001, "0.0001"},
+              {123456789.125, "123456789.125"},
+              {1e22, "1e+22"}};
   for (auto& r : rows) {
     std::string out;
     json::print_double(out, r.value);
