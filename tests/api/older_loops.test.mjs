@@ -133,8 +133,7 @@ describe('an older agent', () => {
   });
 
   for (const kind of ['memgpt_agent', 'react_agent', 'workflow_agent']) {
-    const todo = kind === 'workflow_agent' && 'its buffer is cleared before the answer finds the question';
-    test(`waits for approval: ${kind}`, { todo }, async () => {
+    test(`waits for approval: ${kind}`, async () => {
       const rules = { include_base_tool_rules: false, tool_rules: [{ type: 'requires_approval', tool_name: 'core_memory_append' }] };
       const yes = (call, approve, reason) => ({ messages: [{ type: 'approval', approvals: [{ type: 'approval', tool_call_id: call.tool_call_id, approve, reason }] }] });
       for (const [way, go] of Object.entries(ways)) {
