@@ -70,6 +70,15 @@ context_runner::job* context_runner::find_job(const run_id& run) {
   return it == queue_.end() ? nullptr : &*it;
 }
 
+std::optional<context_runner::job> context_runner::take_queued(const run_id& run) {
+  auto it = std::find_if(queue_.begin(), queue_.end(),
+                         [&](auto& j) { return j.order && j.order->run_row.id == run; });
+  if (it == queue_.end()) return std::nullopt;
+  auto out = std::move(*it);
+  queue_.erase(it);
+  return out;
+}
+
 // Streams and asynchronous requests are answered as soon as their run is durable.
 void context_runner::run_stored(const run_id& run) {
   auto* work = find_job(run);
@@ -93,11 +102,7 @@ void context_runner::run_refused(const run_id& run, const error& why) {
     running_.reset();
     return start_next();
   }
-  auto it = std::find_if(queue_.begin(), queue_.end(),
-                         [&](auto& j) { return j.order && j.order->run_row.id == run; });
-  if (it == queue_.end()) return;
-  it->deliver(why);
-  queue_.erase(it);
+  if (auto waiting = take_queued(run)) waiting->deliver(why);
 }
 
 actor_status context_runner::status() const {

@@ -59,6 +59,9 @@ struct running_turn {
   std::optional<provider_trace> trace; // of the last call, until its step is stored
 };
 
+// The batch that ends the run of an order, and nothing else.
+turn::step_commit end_of(const storage::turn_order& order, turn::run_end how);
+
 class context_runner {
 public:
   context_runner(agent_actor::pointer self, agent_deps_ptr deps) : self_(self), deps_(std::move(deps)) {}
@@ -83,6 +86,7 @@ private:
   void run_stored(const run_id& run);
   void run_refused(const run_id& run, const error& why);
   job* find_job(const run_id& run);
+  std::optional<job> take_queued(const run_id& run);
 
   void start_next();
   void start_turn(job work);
@@ -102,12 +106,9 @@ private:
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,
                      const project::options& view);
-  void write_step(turn::step_commit step);
+  void store_end(std::string name, turn::step_commit end, std::function<void(const error*)> then = nullptr);
   void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
-  bool streams() const {
-    return running_ && running_->work.order->how != turn::mode::blocking &&
-           running_->work.order->how != turn::mode::async;
-  }
+  bool streams() const { return running_ && turn::has_events(running_->work.order->how); }
   void keep_for_later(turn::step_commit end, const error& why);
   void retry_unfinished();
   void keep_ticking();

@@ -131,18 +131,13 @@ void context_runner::carry_out(turn::commit e) {
           [this, current](done) {
             if (current()) feed(turn::committed{});
           },
-          [this, current, batch, is_compaction](const caf::error& why) {
+          [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
             // The end of a run has to be stored some time, whatever happened to its last step.
-            if (!is_compaction && (e.code == errc::storage_full || e.code == errc::unavailable)) {
-              turn::step_commit end;
-              end.agent = batch->agent;
-              end.conversation = batch->conversation;
-              end.run = batch->run;
-              end.end = turn::run_end{run_status::failed, stop_reason::error, {}};
+            if (!is_compaction) {
+              auto end = end_of(*order, {run_status::failed, stop_reason::error, {}});
               end.end->metadata["error"] = boost::json::string(e.message);
-              unfinished_.push_back(std::move(end));
-              keep_ticking();
+              keep_for_later(std::move(end), e);
             }
             if (current()) feed(turn::commit_failed{e});
           });

@@ -3,7 +3,6 @@
 #include "core/tools/packaging.hpp"
 #include "storage/agents.hpp"
 #include "storage/messages.hpp"
-#include "storage/pending.hpp"
 
 #include <algorithm>
 
@@ -13,28 +12,6 @@ namespace {
 
 constexpr const char* denied_because = "The user cancelled the request, so the tool call was denied.";
 
-message beside(const message& request, const run& row, message_role role, environment& env) {
-  message m;
-  m.id = env.make_id<message_id>();
-  m.created_at = m.updated_at = env.now();
-  m.agent = row.agent;
-  m.organization_id = row.organization_id;
-  m.conversation = row.conversation;
-  m.role = role;
-  m.run = row.id;
-  m.step = request.step;
-  m.model = request.model;
-  return m;
-}
-
-tool_return denial(const tool_call& call, timestamp now, const std::string& zone) {
-  tools::tool_result r;
-  r.status = return_status::error;
-  r.returned =
-      boost::json::string(std::string("Error: request to call tool denied. User reason: ") + denied_because);
-  return tools::make_return(call, r, 50000, now, zone);
-}
-
 // An answer that denies every call, and a return for each of them and of the calls beside them, the gated ones first.
 void deny_pending(transaction& t, const run& row, environment& env) {
   context_key context{row.agent, row.conversation};
@@ -43,10 +20,11 @@ void deny_pending(transaction& t, const run& row, environment& env) {
   auto& request = *messages.back();
   auto a = find_agent(t, row.agent);
   auto zone = a ? a->timezone : std::string("UTC");
-  auto answer = beside(request, row, message_role::approval, env);
-  auto returns = beside(request, row, message_role::tool, env);
+  auto answer = message_of_run(row, message_role::approval, request.step, env);
+  auto returns = message_of_run(row, message_role::tool, request.step, env);
+  answer.model = returns.model = request.model;
   auto deny = [&](const tool_call& call) {
-    returns.tool_returns.push_back(denial(call, returns.created_at, zone));
+    returns.tool_returns.push_back(tools::denied_return(call, denied_because, returns.created_at, zone));
   };
   for (auto& call : request.tool_calls) {
     answer.approvals.push_back({false, call.id, false, denied_because, {}});
@@ -95,7 +73,6 @@ result<void> cancel_run(transaction& t, const run_id& id, environment& env) {
   }
   row->status = run_status::cancelled;
   row->stop_reason_ = stop_reason::cancelled;
-  settle(t, *row);
   put_run(t, *row);
   if (pending) deny_pending(t, *row, env);
   auto activity = activity_of(t, row->agent);

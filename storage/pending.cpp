@@ -35,11 +35,6 @@ std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r) {
   return out;
 }
 
-void settle(transaction& t, const run& row) {
-  t.erase(key(table::pending_turns).add(row.id));
-  if (row.callback_url && !row.callback_sent_at) t.put(key(table::callbacks_due).add(row.id), {});
-}
-
 std::vector<run_id> callbacks_due(const reader& r) {
   std::vector<run_id> out;
   r.scan_prefix(key(table::callbacks_due), reader::direction::forward,

@@ -7,14 +7,13 @@
 
 namespace troupe::storage {
 
-// Kept until the run ends.
+// Kept until the run ends (put_run).
 void put_pending(transaction& t, const turn_order& order);
 // Of those that have not ended, oldest first; what their steps stored is taken off the order.
 std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r);
 bool is_pending(const reader& r, const run_id& run);
 
-// The run has ended: it is not pending any more, and its callback is due where it has one.
-void settle(transaction& t, const run& row);
+// Ended runs whose clients are still to be called.
 std::vector<run_id> callbacks_due(const reader& r);
 // What became of the callback.
 void record_callback(transaction& t, const run_id& run, timestamp now, std::optional<std::int64_t> status,

@@ -18,10 +18,10 @@ std::optional<run> find_run(const reader& r, const run_id& id, const org_id& org
 void put_run(transaction& t, const run& row) {
   save(t, key(table::runs).add(row.id), row);
   auto active = key(table::runs_active).add(row.id);
-  if (is_terminal(row.status))
-    t.erase(active);
-  else
-    t.put(active, {});
+  if (!is_terminal(row.status)) return t.put(active, {});
+  t.erase(active);
+  t.erase(key(table::pending_turns).add(row.id));
+  if (row.callback_url && !row.callback_sent_at) t.put(key(table::callbacks_due).add(row.id), {});
 }
 
 void create_run(transaction& t, const run& row) {
@@ -29,6 +29,20 @@ void create_run(transaction& t, const run& row) {
   t.put(key(table::runs_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
   t.put(key(table::runs_by_agent).add(row.agent).add(row.created_at).add(row.id), {});
   remember_request(t, row);
+}
+
+message message_of_run(const run& row, message_role role, const std::optional<step_id>& step,
+                       environment& env) {
+  message m;
+  m.created_at = m.updated_at = env.now();
+  m.id = env.make_id<message_id>();
+  m.agent = row.agent;
+  m.organization_id = row.organization_id;
+  m.conversation = row.conversation;
+  m.role = role;
+  m.run = row.id;
+  m.step = step;
+  return m;
 }
 
 std::vector<run_id> active_runs(const reader& r) {

@@ -1,6 +1,8 @@
 // Runs and steps.
 #pragma once
 
+#include "core/base/environment.hpp"
+#include "core/schema/message.hpp"
 #include "core/schema/run.hpp"
 #include "storage/listing.hpp"
 
@@ -9,9 +11,15 @@ namespace troupe::storage {
 std::optional<run> find_run(const reader& r, const run_id& id);
 std::optional<run> find_run(const reader& r, const run_id& id, const org_id& org);
 void create_run(transaction& t, const run& row);
-void put_run(transaction& t, const run& row); // an existing one; keeps the list of active runs
+// An existing one. Keeps the list of active runs; one that has ended goes on no more, and its callback is due where it
+// has one.
+void put_run(transaction& t, const run& row);
 std::vector<run_id> active_runs(const reader& r);
 void erase_run(transaction& t, const run& row);
+
+// A message that the store itself adds to what a run has stored, beside one of its steps.
+message message_of_run(const run& row, message_role role, const std::optional<step_id>& step,
+                       environment& env);
 
 struct run_query {
   std::size_t limit = 100;

@@ -1,5 +1,6 @@
 #include "storage/turns.hpp"
 
+#include "core/tools/packaging.hpp"
 #include "core/turn/failure.hpp"
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
@@ -118,10 +119,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end())
       row->tools_used.push_back(id);
   if (s.started) row->status = run_status::running;
-  if (s.end) {
-    end_run(*row, *s.end, now);
-    settle(t, *row);
-  }
+  if (s.end) end_run(*row, *s.end, now);
   put_run(t, *row);
   update_activity(t, s, now);
   std::vector<agent_id> rebuilt;
@@ -148,15 +146,7 @@ void close_open_calls(transaction& t, const run& row, environment& env) {
   if (messages.empty()) return;
   auto& last = *messages.back();
   if (last.role != message_role::assistant || last.tool_calls.empty()) return;
-  message m;
-  m.created_at = m.updated_at = env.now();
-  m.id = env.make_id<message_id>();
-  m.agent = row.agent;
-  m.role = message_role::tool;
-  m.organization_id = row.organization_id;
-  m.conversation = row.conversation;
-  m.step = last.step;
-  m.run = row.id;
+  auto m = message_of_run(row, message_role::tool, last.step, env);
   m.name = last.tool_calls.front().name;
   m.tool_call_id = last.tool_calls.front().id;
   for (auto& call : last.tool_calls) {
@@ -164,16 +154,7 @@ void close_open_calls(transaction& t, const run& row, environment& env) {
     lost.status = return_status::error;
     lost.returned = boost::json::string(
         "The server was restarted while this call was running. It may have had its effect, or not.");
-    json::object packed;
-    packed["status"] = "Failed";
-    packed["message"] = lost.returned;
-    packed["time"] = boost::json::string(format_prompt_time(m.created_at, "UTC"));
-    tool_return r;
-    r.tool_call_id = call.id;
-    r.status = return_status::error;
-    r.func_response = json::print_packed(json::value(std::move(packed)));
-    m.content.emplace_back(text_content{std::get<std::string>(r.func_response), std::nullopt});
-    m.tool_returns.push_back(std::move(r));
+    tools::add_return(m, tools::make_return(call, lost, 50000, m.created_at, "UTC"));
   }
   append_messages(t, {std::make_shared<const message>(std::move(m))}, &context);
 }
@@ -202,7 +183,6 @@ std::size_t recover_runs(transaction& t, environment& env, const std::optional<u
     else
       end.metadata["error"] = boost::json::string(why.message);
     end_run(*row, end, env.now());
-    settle(t, *row);
     put_run(t, *row);
   }
   return n;

@@ -80,20 +80,6 @@ std::vector<std::string> wanted_tool_names(const create_agent& request) {
   return out;
 }
 
-message system_message(const agent& a, const std::vector<block>& blocks, const actor& by, environment& env) {
-  message m;
-  m.created_by_id = m.last_updated_by_id = by.user;
-  m.created_at = m.updated_at = env.now();
-  m.id = env.make_id<message_id>();
-  m.agent = a.id;
-  m.model = a.llm.model;
-  m.role = message_role::system;
-  m.organization_id = a.organization_id;
-  m.content.emplace_back(
-      text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, std::nullopt), std::nullopt});
-  return m;
-}
-
 namespace {
 
 message initial(const agent& a, message_role role, const actor& by, environment& env) {
@@ -107,6 +93,19 @@ message initial(const agent& a, message_role role, const actor& by, environment&
   m.organization_id = a.organization_id;
   return m;
 }
+
+} // namespace
+
+message system_message(const agent& a, const std::vector<block>& blocks, const actor& by, environment& env,
+                       const std::optional<conversation_id>& conversation) {
+  auto m = initial(a, message_role::system, by, env);
+  m.conversation = conversation;
+  m.content.emplace_back(
+      text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, conversation), std::nullopt});
+  return m;
+}
+
+namespace {
 
 message packed_message(const agent& a, message_role role,
                        std::initializer_list<std::pair<const char*, std::string>> members, const actor& by,

@@ -38,6 +38,7 @@ std::vector<message> initial_messages(const agent& a,
                                       const std::optional<std::vector<initial_message>>& sequence,
                                       const actor& by, environment& env);
 // The system message, compiled from what the agent is made of.
-message system_message(const agent& a, const std::vector<block>& blocks, const actor& by, environment& env);
+message system_message(const agent& a, const std::vector<block>& blocks, const actor& by, environment& env,
+                       const std::optional<conversation_id>& conversation = std::nullopt);
 
 } // namespace troupe::agents

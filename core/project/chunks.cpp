@@ -29,16 +29,7 @@ message_type type_of(const delta& d, bool gated) {
 
 void head(json::object_writer& w, const message_id& id, timestamp now, message_type type,
           const std::string& otid, const chunk_target& t) {
-  w.add("id", id)
-      .raw("date", "\"" + format_date(now) + "\"")
-      .null("name")
-      .add("message_type", type)
-      .add("otid", otid)
-      .null("sender_id")
-      .add("step_id", t.step)
-      .null("is_err")
-      .null("seq_id")
-      .add("run_id", t.run);
+  write_head(w, {id.str(), now, json::enum_text(type), otid, t.step, t.run});
 }
 
 } // namespace

@@ -291,6 +291,19 @@ private:
 
 } // namespace
 
+void write_head(json::object_writer& w, const message_head& h) {
+  w.add("id", h.id)
+      .raw("date", "\"" + format_date(h.date) + "\"")
+      .null("name")
+      .add("message_type", h.type)
+      .add("otid", h.otid)
+      .null("sender_id")
+      .add("step_id", h.step)
+      .null("is_err")
+      .add("seq_id", h.seq_id)
+      .add("run_id", h.run);
+}
+
 void project(std::vector<api_message>& out, const message& m, const options& o) {
   projector(out, m, o).run();
 }

@@ -2,6 +2,7 @@
 // which share its id and are told apart by otid.
 #pragma once
 
+#include "core/json/writer.hpp"
 #include "core/schema/message.hpp"
 
 #include <memory>
@@ -26,6 +27,19 @@ using stored_message = std::shared_ptr<const message>;
 
 // 32 hex digits with dashes: the message's uuid with its low seven bits replaced by the index of the part.
 std::string otid(const message_id& id, unsigned index);
+
+// The members that every message and event of the API begins with (reference: agent-loop §3.2), of what the server
+// makes up itself: without a name, a sender or an error.
+struct message_head {
+  std::string id;
+  timestamp date;
+  std::string_view type;
+  std::optional<std::string> otid{};
+  std::optional<step_id> step{};
+  std::optional<run_id> run{};
+  std::optional<std::int64_t> seq_id{};
+};
+void write_head(json::object_writer& w, const message_head& h);
 
 void project(std::vector<api_message>& out, const message& m, const options& o);
 

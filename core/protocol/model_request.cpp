@@ -12,6 +12,15 @@ error llm_failure(errc code, std::string_view error_class, std::string message) 
 
 std::string_view llm_error_class(const error& e) { return json::string_or(e.extra, "class", "LLMError"); }
 
+offered_tool offered(const tool& t) {
+  offered_tool out{t.name, {}, {}};
+  if (!t.json_schema) return out;
+  out.description = std::string(json::string_or(*t.json_schema, "description"));
+  auto* p = json::find(*t.json_schema, "parameters");
+  if (p && p->is_object()) out.parameters = p->get_object();
+  return out;
+}
+
 std::string cut_for_prompt(const std::string& text, std::int64_t budget) {
   if (static_cast<std::int64_t>(text.size()) <= budget) return text; // bytes bound characters
   auto length = static_cast<std::int64_t>(text::length(text));

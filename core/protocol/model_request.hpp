@@ -5,6 +5,7 @@
 #include "core/project/chunks.hpp"
 #include "core/schema/message.hpp"
 #include "core/schema/model.hpp"
+#include "core/schema/tool.hpp"
 
 #include <memory>
 
@@ -15,6 +16,9 @@ struct offered_tool {
   std::string description;
   json::object parameters; // JSON Schema of an object
 };
+
+// A tool as its schema describes it; empty where it has none.
+offered_tool offered(const tool& t);
 
 struct tool_choice {
   enum class kind { none, automatic, required, named } what = kind::automatic;

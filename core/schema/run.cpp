@@ -76,4 +76,15 @@ void step::write_metrics(std::string& out, const step& s) {
       .add("project_id", s.project_id);
 }
 
+usage_statistics sum_of(const std::vector<step>& steps) {
+  usage_statistics u;
+  for (auto& s : steps) {
+    u.completion_tokens += s.completion_tokens;
+    u.prompt_tokens += s.prompt_tokens;
+    u.total_tokens += s.total_tokens;
+    ++u.step_count;
+  }
+  return u;
+}
+
 } // namespace troupe

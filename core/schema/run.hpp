@@ -107,4 +107,7 @@ BOOST_DESCRIBE_STRUCT(step, (),
                        stop_reason_, tags, tid, trace_id, request_id, feedback, project_id, error_type,
                        error_data, status, created_at, llm_request_ns, tool_execution_ns, step_ns))
 
+// Tokens and calls of all of them; cache, reasoning and context stay unknown.
+usage_statistics sum_of(const std::vector<step>& steps);
+
 } // namespace troupe

@@ -55,6 +55,20 @@ tool_return make_return(const tool_call& call, const tool_result& r, std::int64_
   return out;
 }
 
+tool_return denied_return(const tool_call& call, const std::optional<std::string>& reason, timestamp now,
+                          const std::string& zone) {
+  tool_result r;
+  r.status = return_status::error;
+  r.returned =
+      boost::json::string("Error: request to call tool denied. User reason: " + reason.value_or("None"));
+  return make_return(call, r, 50000, now, zone);
+}
+
+void add_return(message& m, tool_return r) {
+  m.content.emplace_back(text_content{std::get<std::string>(r.func_response), std::nullopt});
+  m.tool_returns.push_back(std::move(r));
+}
+
 std::optional<unpacked> unpack_result(std::string_view packed) {
   auto v = json::try_parse(packed);
   if (!v || !v->is_object()) return std::nullopt;

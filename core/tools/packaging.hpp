@@ -15,6 +15,13 @@ std::string pack_result(const tool_result& r, std::string_view tool_name, std::i
 tool_return make_return(const tool_call& call, const tool_result& r, std::int64_t limit, timestamp now,
                         const std::string& zone);
 
+// The return of a call that somebody refused.
+tool_return denied_return(const tool_call& call, const std::optional<std::string>& reason, timestamp now,
+                          const std::string& zone);
+
+// Adds a return to a message of tools: to the list, and packed to its content.
+void add_return(message& m, tool_return r);
+
 // What the API shows of a packed result: the message (an object as Python prints it) and the status. Nothing where
 // the text is no packed result.
 struct unpacked {

@@ -274,7 +274,7 @@ std::string packed_summary(const compaction_outcome& o, const std::optional<comp
   packed["message"] =
       boost::json::string(intro + "\nThe following is a summary of the previous messages:\n " + o.summary);
   packed["time"] = boost::json::string(format_prompt_time(now, zone));
-  if (stats) packed["compaction_stats"] = *json::try_parse(json::to_text(*stats));
+  if (stats) packed["compaction_stats"] = json::to_value(*stats);
   return json::print_packed(json::value(std::move(packed)));
 }
 

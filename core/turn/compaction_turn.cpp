@@ -22,12 +22,8 @@ compaction_job job_of(const input& in) {
   job.context = in.in_context;
   job.agent_llm = in.llm;
   job.summarizer = in.summarizer;
-  for (auto& t : in.tools) {
-    if (!t.json_schema) continue;
-    auto* p = json::find(*t.json_schema, "parameters");
-    job.tools.push_back({t.name, std::string(json::string_or(*t.json_schema, "description")),
-                         p && p->is_object() ? p->get_object() : json::object{}});
-  }
+  for (auto& t : in.tools)
+    if (t.json_schema) job.tools.push_back(offered(t));
   job.zone = in.self.timezone;
   job.user = in.acting.user.str();
   return job;

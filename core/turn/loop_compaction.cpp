@@ -47,8 +47,7 @@ effects step_loop::begin_compaction(std::string trigger) {
     out.emplace_back(
         say{{compaction_event(stats, in_.run, step_ ? std::optional(step_->id) : std::nullopt, env_)}});
   stats_ = std::move(stats);
-  auto next = continue_compaction();
-  out.insert(out.end(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
+  append(out, continue_compaction());
   return out;
 }
 
@@ -102,14 +101,13 @@ effects step_loop::compacted() {
   if (counts_context()) context_tokens_ = o.tokens_after;
   effects out;
   visible_ = true;
-  if (in_.how == mode::stream || in_.how == mode::background)
+  if (has_events(in_.how))
     out.emplace_back(
         say{{in_.request.include_compaction_messages ? summary_event(*summary_, o.summary, *stats_)
                                                      : summary_as_user_message(*summary_)}});
   else if (shows(*summary_))
     out.emplace_back(emit{{summary_}});
-  auto next = after_compaction();
-  out.insert(out.end(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
+  append(out, after_compaction());
   return out;
 }
 

@@ -8,15 +8,6 @@ namespace troupe::turn {
 
 namespace {
 
-tool_return denial(const tool_call& call, const std::optional<std::string>& reason, timestamp now,
-                   const std::string& zone) {
-  tools::tool_result result;
-  result.status = return_status::error;
-  result.returned =
-      boost::json::string("Error: request to call tool denied. User reason: " + reason.value_or("None"));
-  return tools::make_return(call, result, 50000, now, zone);
-}
-
 // Texts are packed like those of our own tools; lists of parts are kept as they are.
 tool_return client_return(const tool_call& call, tool_return given, std::int64_t context_window,
                           timestamp now, const std::string& zone) {
@@ -78,7 +69,7 @@ void native_loop::answer_call(const tool_call& call, const approval_item& answer
   else if (answer.approve)
     plan_unchecked(call);
   else
-    denied.push_back(denial(call, answer.reason, now, zone));
+    denied.push_back(tools::denied_return(call, answer.reason, now, zone));
 }
 
 } // namespace troupe::turn

@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/tools/packaging.hpp"
 #include "core/turn/inner_thoughts.hpp"
 
 #include <algorithm>
@@ -9,11 +10,6 @@
 namespace troupe::turn {
 
 namespace {
-
-bool is_empty_text(const content_part& p) {
-  auto* t = std::get_if<text_content>(&p);
-  return t && t->text.empty() && !t->signature;
-}
 
 std::vector<offered_tool> client_tools_of(const send_request& request) {
   std::vector<offered_tool> out;
@@ -52,7 +48,6 @@ void native_loop::shape(model_request& r) const {
 effects native_loop::take_reply(model_reply reply) {
   earlier_returns_.clear();
   if (thinks_in_arguments() && !in_.tokens) take_thoughts(reply);
-  std::erase_if(reply.content, is_empty_text);
   if (reply.calls.size() > 1 && !in_.llm.parallel_tool_calls.value_or(false)) reply.calls.resize(1);
   if (reply.calls.empty()) return store_text(std::move(reply));
   std::vector<bool> gated;
@@ -106,9 +101,7 @@ effects native_loop::take_results() {
   step_tools_used_.clear();
   for (auto& p : planned_) {
     called.tool_calls.push_back(p.invocation.call);
-    results.tool_returns.push_back(returned(p, results.created_at));
-    results.content.emplace_back(
-        text_content{std::get<std::string>(results.tool_returns.back().func_response), std::nullopt});
+    tools::add_return(results, returned(p, results.created_at));
     auto* t = find_tool(p.invocation.call.name);
     if (t && !p.violates) step_tools_used_.push_back(t->id);
   }

@@ -66,10 +66,6 @@ effects older_loop::take_reply(model_reply reply) {
   std::erase_if(content_, [&](auto& p) { return !is_reasoning(p) && !given.thoughts.empty(); });
   if (!given.thoughts.empty() && content_.empty())
     content_.emplace_back(text_content{given.thoughts, std::nullopt});
-  std::erase_if(content_, [](auto& p) {
-    auto* t = std::get_if<text_content>(&p);
-    return t && t->text.empty() && !t->signature;
-  });
   wants_heartbeat_ = given.heartbeat;
   if (is_gated(call.name)) return store_suspension(call);
   plan(call);
@@ -103,9 +99,7 @@ effects older_loop::take_results() {
   auto result = fresh_message(message_role::tool);
   result.name = p.invocation.call.name;
   result.tool_call_id = p.invocation.call.id;
-  result.tool_returns.push_back(returned(p, result.created_at));
-  result.content.emplace_back(
-      text_content{std::get<std::string>(result.tool_returns.back().func_response), std::nullopt});
+  tools::add_return(result, returned(p, result.created_at));
   step_tools_used_.clear();
   auto* t = find_tool(p.invocation.call.name);
   if (t && !p.violates) step_tools_used_.push_back(t->id);
@@ -171,17 +165,10 @@ effects older_loop::resume_from_approval() {
 }
 
 effects older_loop::store_denial(const tool_call& call, const std::optional<std::string>& reason) {
-  tools::tool_result denied;
-  denied.status = return_status::error;
-  denied.returned =
-      boost::json::string("Error: request to call tool denied. User reason: " + reason.value_or("None"));
   auto result = fresh_message(message_role::tool);
   result.name = call.name;
   result.tool_call_id = call.id;
-  result.tool_returns.push_back(
-      tools::make_return(call, denied, 50000, result.created_at, in_.self.timezone));
-  result.content.emplace_back(
-      text_content{std::get<std::string>(result.tool_returns.back().func_response), std::nullopt});
+  tools::add_return(result, tools::denied_return(call, reason, result.created_at, in_.self.timezone));
   go_on_ = true;
   stop_.reset();
   std::vector<message> fresh;

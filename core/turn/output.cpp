@@ -18,19 +18,10 @@ std::string stop_frame(stop_reason reason) {
 
 std::string ping(const run_id& run, timestamp now, environment& env,
                  const std::optional<std::int64_t>& seq_id) {
-  std::string out;
-  json::object_writer(out)
-      .add("id", "ping-" + env.random_uuid().str())
-      .raw("date", "\"" + format_date(now) + "\"")
-      .null("name")
-      .add("message_type", "ping")
-      .null("otid")
-      .null("sender_id")
-      .null("step_id")
-      .null("is_err")
-      .add("seq_id", seq_id)
-      .add("run_id", run);
-  return out;
+  return json::object_text([&](json::object_writer& w) {
+    project::write_head(
+        w, {"ping-" + env.random_uuid().str(), now, "ping", std::nullopt, std::nullopt, run, seq_id});
+  });
 }
 
 std::vector<frame> frames_of(const std::vector<stored_message>& messages, const project::options& view,
@@ -44,29 +35,10 @@ std::vector<frame> frames_of(const std::vector<stored_message>& messages, const 
   return out;
 }
 
-namespace {
-
-void head(json::object_writer& w, const std::string& id, timestamp date, const char* type,
-          const std::optional<std::string>& otid, const std::optional<step_id>& step,
-          const std::optional<run_id>& run) {
-  w.add("id", id)
-      .raw("date", "\"" + format_date(date) + "\"")
-      .null("name")
-      .add("message_type", type)
-      .add("otid", otid)
-      .null("sender_id")
-      .add("step_id", step)
-      .null("is_err")
-      .null("seq_id")
-      .add("run_id", run);
-}
-
-} // namespace
-
 std::string compaction_event(const compaction_stats& stats, const run_id& run,
                              const std::optional<step_id>& step, environment& env) {
   return json::object_text([&](json::object_writer& w) {
-    head(w, env.random_uuid().str(), env.now(), "event_message", std::nullopt, step, run);
+    project::write_head(w, {env.random_uuid().str(), env.now(), "event_message", std::nullopt, step, run});
     w.add("event_type", "compaction");
     json::object_writer(w.key("event_data"))
         .add("trigger", stats.trigger)
@@ -77,7 +49,8 @@ std::string compaction_event(const compaction_stats& stats, const run_id& run,
 
 std::string summary_event(const message& m, const std::string& summary, const compaction_stats& stats) {
   return json::object_text([&](json::object_writer& w) {
-    head(w, m.id.str(), m.created_at, "summary_message", project::otid(m.id, 0), m.step, m.run);
+    project::write_head(w,
+                        {m.id.str(), m.created_at, "summary_message", project::otid(m.id, 0), m.step, m.run});
     w.add("summary", summary).add("compaction_stats", stats);
   });
 }

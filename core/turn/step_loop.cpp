@@ -10,8 +10,9 @@ namespace {
 
 constexpr int max_conflicts = 5; // times that tools run again because a block moved on under them
 
-void append(effects& out, effects more) {
-  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+bool is_empty_text(const content_part& p) {
+  auto* t = std::get_if<text_content>(&p);
+  return t && t->text.empty() && !t->signature;
 }
 
 } // namespace
@@ -76,6 +77,7 @@ effects step_loop::on(model_replied e) {
   count_usage(std::move(e.reply.usage), e.duration_ns);
   for (auto& call : e.reply.calls)
     if (call.id.empty()) call.id = "call_" + env_.random_uuid().str().substr(0, 8);
+  std::erase_if(e.reply.content, is_empty_text);
   planned_.clear();
   stop_.reset();
   return take_reply(std::move(e.reply));

@@ -60,7 +60,7 @@ protected:
   message heartbeat(const std::string& reason) const;
   tool_return returned(const planned& p, timestamp now) const;
   // Runs of streams show that they are under way; the others stay `created` until their end.
-  bool shows_running() const noexcept { return in_.how == mode::stream || in_.how == mode::background; }
+  bool shows_running() const noexcept { return has_events(in_.how); }
   bool is_last_step() const noexcept { return iteration_ + 1 >= in_.request.max_steps; }
   const std::vector<std::string>& allowed() const noexcept { return allowed_; }
 

@@ -18,11 +18,6 @@ void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& n)
   if (n) sum = sum.value_or(0) + *n;
 }
 
-json::object parameters_of(const tool& t) {
-  auto* p = t.json_schema ? json::find(*t.json_schema, "parameters") : nullptr;
-  return p && p->is_object() ? p->get_object() : json::object{};
-}
-
 } // namespace
 
 // -- the model ------------------------------------------------------------------------------------
@@ -40,9 +35,7 @@ model_request step_loop::make_request() const {
   }
   for (auto& name : allowed_) {
     auto* t = find_tool(name);
-    if (t && t->json_schema)
-      r.tools.push_back(
-          {name, std::string(json::string_or(*t->json_schema, "description")), parameters_of(*t)});
+    if (t && t->json_schema) r.tools.push_back(offered(*t));
   }
   r.user = in_.acting.user.str();
   r.stream = in_.tokens;
@@ -163,7 +156,7 @@ run_end step_loop::make_end() const {
   end.status = run_status::failed;
   end.metadata["error"] = boost::json::string(failure_->message);
   if (in_.how == mode::async) end.reason = stop_reason::error;
-  if (in_.how == mode::stream || in_.how == mode::background) {
+  if (has_events(in_.how)) {
     end.reason = shape.reason;
     end.metadata["error"] = error_message(in_.run, shape);
   }
@@ -182,7 +175,7 @@ void step_loop::plan(const tool_call& call) {
   } else if (t) {
     p.invocation.id = t->id;
     auto fixed = rules_.prefilled(call.name, allowed_);
-    auto wrong = check_prefilled(fixed, parameters_of(*t));
+    auto wrong = check_prefilled(fixed, offered(*t).parameters);
     p.invalid = !wrong.empty();
     if (p.invalid) p.result = tools::failed(call.name, tools::value_error(text::join(wrong, "; ")));
     for (auto& [key, v] : fixed) p.invocation.arguments[key] = v;

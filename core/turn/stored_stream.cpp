@@ -14,12 +14,8 @@ void add(std::optional<std::int64_t>& sum, const std::optional<json::object>& de
 }
 
 usage_statistics usage_of(const stored_run& from) {
-  usage_statistics u;
+  auto u = sum_of(from.steps);
   for (auto& s : from.steps) {
-    u.completion_tokens += s.completion_tokens;
-    u.prompt_tokens += s.prompt_tokens;
-    u.total_tokens += s.total_tokens;
-    ++u.step_count;
     add(u.cached_input_tokens, s.prompt_tokens_details, "cached_tokens");
     add(u.cache_write_tokens, s.prompt_tokens_details, "cache_creation_tokens");
     add(u.reasoning_tokens, s.completion_tokens_details, "reasoning_tokens");

@@ -16,6 +16,8 @@ using stored_message = std::shared_ptr<const message>;
 // How the request is answered; decides what its run ends as (reference: agent-loop §6.2).
 enum class mode { blocking, stream, background, async };
 BOOST_DESCRIBE_ENUM(mode, blocking, stream, background, async)
+// What happens goes out as events.
+constexpr bool has_events(mode how) { return how == mode::stream || how == mode::background; }
 
 // Compaction by request, in place of a turn (reference: agent-loop §9.6).
 struct compaction_request {
@@ -110,6 +112,10 @@ struct finished {
 
 using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, finished>;
 using effects = std::vector<effect>;
+
+inline void append(effects& out, effects more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
 
 // -- events ---------------------------------------------------------------------------------------
 struct started {};

@@ -181,27 +181,32 @@ const llm_model* registry::find(std::string_view handle) const {
   return nullptr;
 }
 
+std::optional<llm_config> registry::known(std::string_view handle) const {
+  if (auto* m = find(handle)) {
+    auto config = m->config;
+    config.context_window = std::min(config.context_window, options_.max_context_window);
+    return config;
+  }
+  auto slash = handle.find('/');
+  if (slash == std::string_view::npos || slash + 1 >= handle.size()) return std::nullopt;
+  for (auto& o : offers_)
+    if (o->from.kind == provider_kind::gateway) { // takes any handle; the vendor is what the handle says
+      provider vendor = o->from;
+      vendor.handle_prefix = vendor.name = handle.substr(0, slash);
+      vendor.type = vendor_type(vendor.name);
+      return default_config(vendor, std::string(handle.substr(slash + 1)));
+    }
+  return std::nullopt;
+}
+
 awaitable<result<llm_config>> registry::resolve(std::string handle) {
   auto slash = handle.find('/');
-  auto prefix = handle.substr(0, slash);
-  auto* known = find(handle);
-  if (!known && slash != std::string::npos)
+  if (!find(handle) && slash != std::string::npos)
     for (std::size_t i = 0; i < offers_.size(); ++i)
-      if (auto& o = *offers_[i]; o.from.handle_prefix == prefix) co_await refresh(o, fresh_enough);
-  known = find(handle);
-  if (!known && slash != std::string::npos && slash + 1 < handle.size())
-    for (auto& o : offers_)
-      if (o->from.kind == provider_kind::gateway) { // takes any handle; the vendor is what the handle says
-        provider vendor = o->from;
-        vendor.handle_prefix = prefix;
-        vendor.name = prefix;
-        vendor.type = vendor_type(prefix);
-        co_return default_config(vendor, handle.substr(slash + 1));
-      }
-  if (!known) co_return unknown_handle(handle);
-  auto config = known->config;
-  config.context_window = std::min(config.context_window, options_.max_context_window);
-  co_return config;
+      if (auto& o = *offers_[i]; o.from.handle_prefix == handle.substr(0, slash))
+        co_await refresh(o, fresh_enough);
+  if (auto config = known(handle)) co_return *config;
+  co_return unknown_handle(handle);
 }
 
 awaitable<result<embedding_config>> registry::resolve_embedding(std::string handle) {

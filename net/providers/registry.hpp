@@ -22,6 +22,8 @@ public:
   registry(asio::io_context& io, http_client& client, environment& env, std::vector<provider> providers,
            std::vector<std::shared_ptr<const rehearsal::script>> scripts, registry_options options);
 
+  // The configuration of a handle, as far as it is known without asking anybody.
+  std::optional<llm_config> known(std::string_view handle) const;
   // The configuration of a handle. Asks providers again where the handle is not known yet. Errors: not_found.
   awaitable<result<llm_config>> resolve(std::string handle);
   awaitable<result<embedding_config>> resolve_embedding(std::string handle);

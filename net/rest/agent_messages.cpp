@@ -89,39 +89,22 @@ awaitable<outcome> list(call& c) {
                org = c.by.org](const storage::reader& r) -> result<std::string> {
     auto a = storage::find_agent(r, id, org);
     if (!a) return fail(errc::not_found, "Agent not found");
-    storage::history_query q;
-    q.limit = page.limit && page.limit->value == 0 ? 0 : page.items(100);
-    q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
-    auto before = sequence_of(r, page.before, org);
-    if (!before) return before.error();
-    auto after = sequence_of(r, page.after, org);
-    if (!after) return after.error();
-    q.before = *before;
-    q.after = *after;
-    q.group = p.group_id;
-    q.default_thread = p.conversation_id == "default";
-    if (p.conversation_id && !q.default_thread)
-      q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
+    auto q = window_of(r, page, org);
+    if (!q) return q.error();
+    q->group = p.group_id;
+    narrow(*q, p.conversation_id);
     project::options o;
     o.use_assistant_message = p.use_assistant_message;
     o.assistant_message_tool_name = p.assistant_message_tool_name;
     o.assistant_message_tool_kwarg = p.assistant_message_tool_kwarg;
     o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
-    return project::to_array(project::project_list(storage::history(r, id, q), o),
+    return project::to_array(project::project_list(storage::history(r, id, *q), o),
                              p.include_return_message_types);
   };
   co_return co_await read_on_worker(c, std::move(list));
 }
 
-awaitable<outcome> modify(call& c) {
-  auto id = path_id<agent_id>(c, "agent_id");
-  if (!id) co_return id.error();
-  auto message = path_id<message_id>(c, "message_id");
-  if (!message) co_return message.error();
-  co_return fail(errc::method_not_allowed,
-                 "Message editing is no longer supported. Messages are immutable as they may be shared "
-                 "across multiple conversations via forking.");
-}
+awaitable<outcome> modify(call& c) { co_return co_await refuse_editing<agent_id>(c, "agent_id"); }
 
 } // namespace
 

@@ -65,12 +65,7 @@ wire_sizes measure(const agent& a, const std::vector<storage::stored_message>& m
   model_request q;
   q.config = a.llm;
   q.messages = messages;
-  for (auto& t : tools) {
-    auto schema = t.json_schema.value_or(json::object{});
-    auto* parameters = json::find(schema, "parameters");
-    q.tools.push_back({t.name, std::string(json::string_or(schema, "description")),
-                       parameters && parameters->is_object() ? parameters->get_object() : json::object{}});
-  }
+  for (auto& t : tools) q.tools.push_back(offered(t));
   auto body = *json::try_parse(openai_chat::request_body(q));
   wire_sizes out;
   if (auto* list = json::find(body, "messages"); list && list->is_array() && list->get_array().size() > 1) {

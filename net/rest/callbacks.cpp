@@ -13,13 +13,6 @@ namespace troupe::net::rest {
 namespace {
 
 std::string result_text(const storage::reader& r, const run& row) {
-  usage_statistics usage;
-  for (auto& s : storage::steps_of(r, row)) {
-    usage.completion_tokens += s.completion_tokens;
-    usage.prompt_tokens += s.prompt_tokens;
-    usage.total_tokens += s.total_tokens;
-    ++usage.step_count;
-  }
   return json::object_text([&](json::object_writer& w) {
     w.raw("messages",
           messages_text(r, row,
@@ -28,7 +21,7 @@ std::string result_text(const storage::reader& r, const run& row) {
     json::object_writer(w.key("stop_reason"))
         .add("message_type", "stop_reason")
         .add("stop_reason", row.stop_reason_.value_or(stop_reason::end_turn));
-    w.add("usage", usage).null("logprobs").null("turns");
+    w.add("usage", sum_of(storage::steps_of(r, row))).null("logprobs").null("turns");
   });
 }
 

@@ -23,7 +23,9 @@ awaitable<outcome> compact(call& c, destination to, const json::object& given, b
   auto made = co_await make_order(c, std::move(to), std::move(nothing), turn::mode::blocking);
   if (!made) co_return made.error();
   auto order = std::make_shared<storage::turn_order>(**made);
-  order->summarizer = co_await summarizer_of(c, *settings);
+  // Here a model that is new is asked for.
+  if (settings->model) static_cast<void>(co_await c.s.models->resolve(*settings->model));
+  order->summarizer = summarizer_of(c, *settings);
   order->compaction = turn::compaction_request{std::move(*settings), takes_what_is_there};
   actors::turn_order_ptr sent = std::move(order);
   auto answer = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, sent);

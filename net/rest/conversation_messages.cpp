@@ -50,20 +50,13 @@ result<std::string> default_thread(const storage::reader& r, const agent_id& id,
                                    const page_parameters& page, const list_parameters& p) {
   auto a = storage::find_agent(r, id, org);
   if (!a) return fail(errc::not_found, "Agent not found");
-  storage::history_query q;
-  q.limit = page.items(100);
-  q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
-  auto before = sequence_of(r, page.before, org);
-  if (!before) return before.error();
-  auto after = sequence_of(r, page.after, org);
-  if (!after) return after.error();
-  q.before = *before;
-  q.after = *after;
-  q.default_thread = true;
-  q.group = p.group_id;
+  auto q = window_of(r, page, org);
+  if (!q) return q.error();
+  q->default_thread = true;
+  q->group = p.group_id;
   project::options o;
   o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
-  return project::to_array(project::project_list(storage::history(r, id, q), o),
+  return project::to_array(project::project_list(storage::history(r, id, *q), o),
                            p.include_return_message_types);
 }
 

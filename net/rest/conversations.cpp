@@ -1,6 +1,7 @@
 // /conversations: create, read, list, change, delete (reference: agent-loop §11)
 #include "storage/conversations.hpp"
 
+#include "core/agents/create.hpp"
 #include "core/prompt/system_prompt.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
@@ -68,18 +69,7 @@ conversation make_conversation(const agent& a, const create_conversation& q, con
 
 storage::stored_message system_of(const agent& a, const conversation& c, const std::vector<block>& blocks,
                                   const actor& by, environment& env) {
-  message m;
-  m.created_by_id = m.last_updated_by_id = by.user;
-  m.created_at = m.updated_at = env.now();
-  m.id = env.make_id<message_id>();
-  m.agent = a.id;
-  m.model = a.llm.model;
-  m.role = message_role::system;
-  m.conversation = c.id;
-  m.organization_id = a.organization_id;
-  m.content.emplace_back(
-      text_content{prompt::compile_system_message(a, blocks, {}, m.created_at, c.id), std::nullopt});
-  return std::make_shared<const message>(std::move(m));
+  return std::make_shared<const message>(agents::system_message(a, blocks, by, env, c.id));
 }
 
 result<std::string> store_new(storage::transaction& t, const agent_id& id, const create_conversation& q,

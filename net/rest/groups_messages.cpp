@@ -60,15 +60,7 @@ awaitable<outcome> list(call& c) {
   co_return co_await read_on_worker(c, std::move(list));
 }
 
-awaitable<outcome> modify(call& c) {
-  auto id = path_id<group_id>(c, "group_id");
-  if (!id) co_return id.error();
-  auto message = path_id<message_id>(c, "message_id");
-  if (!message) co_return message.error();
-  co_return fail(errc::method_not_allowed,
-                 "Message editing is no longer supported. Messages are immutable as they may be shared "
-                 "across multiple conversations via forking.");
-}
+awaitable<outcome> modify(call& c) { co_return co_await refuse_editing<group_id>(c, "group_id"); }
 
 // -- reset ----------------------------------------------------------------------------------------
 // For good: out of each context between two of its turns, then out of the store. What is said meanwhile stays.

@@ -15,6 +15,26 @@ sequence_of(const storage::reader& r, const std::optional<std::string>& cursor, 
   return std::optional(at->sequence);
 }
 
+result<storage::history_query> window_of(const storage::reader& r, const page_parameters& page,
+                                         const org_id& org) {
+  storage::history_query q;
+  q.limit = page.limit && page.limit->value == 0 ? 0 : page.items(100);
+  q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
+  auto before = sequence_of(r, page.before, org);
+  if (!before) return before.error();
+  auto after = sequence_of(r, page.after, org);
+  if (!after) return after.error();
+  q.before = *before;
+  q.after = *after;
+  return q;
+}
+
+void narrow(storage::history_query& q, const std::optional<std::string>& conversation) {
+  q.default_thread = conversation == "default";
+  if (conversation && !q.default_thread)
+    q.conversation = conversation_id::parse(*conversation).value_or(conversation_id{});
+}
+
 bool shows_text(const storage::reader& r, const agent_id& agent) {
   auto a = storage::find_agent(r, agent);
   return a && a->type == agent_type::letta_v1_agent;

@@ -10,6 +10,21 @@ namespace troupe::net::rest {
 result<std::optional<std::uint64_t>> sequence_of(const storage::reader& r,
                                                  const std::optional<std::string>& cursor, const org_id& org);
 
+// The window that a page of a history asks for; which end of it `order` says. Errors: not_found, for its cursors.
+result<storage::history_query> window_of(const storage::reader& r, const page_parameters& page,
+                                         const org_id& org);
+// Only messages of this thread: a conversation's id, or `default`.
+void narrow(storage::history_query& q, const std::optional<std::string>& conversation);
+
+// PATCH of a message, whoever's it is: checks both ids and refuses. Errors: invalid_body, method_not_allowed.
+template <class Owner> awaitable<outcome> refuse_editing(call& c, std::string_view owner) {
+  if (auto id = path_id<Owner>(c, owner); !id) co_return id.error();
+  if (auto id = path_id<message_id>(c, "message_id"); !id) co_return id.error();
+  co_return fail(errc::method_not_allowed,
+                 "Message editing is no longer supported. Messages are immutable as they may be shared "
+                 "across multiple conversations via forking.");
+}
+
 // How the texts of an agent's assistant messages are to be read.
 bool shows_text(const storage::reader& r, const agent_id& agent);
 

@@ -19,19 +19,10 @@ awaitable<outcome> list(call& c) {
   auto p = query_of<list_parameters>(c);
   if (!p) co_return p.error();
   auto list = [page = *page, p = *p, org = c.by.org](const storage::reader& r) -> result<std::string> {
-    storage::history_query q;
-    q.limit = page.limit && page.limit->value == 0 ? 0 : page.items(100);
-    q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
-    auto before = sequence_of(r, page.before, org);
-    if (!before) return before.error();
-    auto after = sequence_of(r, page.after, org);
-    if (!after) return after.error();
-    q.before = *before;
-    q.after = *after;
-    q.default_thread = p.conversation_id == "default";
-    if (p.conversation_id && !q.default_thread)
-      q.conversation = conversation_id::parse(*p.conversation_id).value_or(conversation_id{});
-    return project::to_array(project::project_list(storage::org_history(r, org, q), {}),
+    auto q = window_of(r, page, org);
+    if (!q) return q.error();
+    narrow(*q, p.conversation_id);
+    return project::to_array(project::project_list(storage::org_history(r, org, *q), {}),
                              p.include_return_message_types);
   };
   co_return co_await read_on_worker(c, std::move(list));

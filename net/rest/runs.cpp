@@ -132,17 +132,12 @@ awaitable<outcome> metrics(call& c) {
 
 awaitable<outcome> usage(call& c) {
   co_return read_run(c, [](const storage::reader& r, const run& row) -> result<std::string> {
-    std::int64_t completion = 0, prompt = 0, total = 0;
-    for (auto& s : storage::steps_of(r, row)) {
-      completion += s.completion_tokens;
-      prompt += s.prompt_tokens;
-      total += s.total_tokens;
-    }
+    auto sum = sum_of(storage::steps_of(r, row));
     std::string out;
     json::object_writer(out)
-        .add("completion_tokens", completion)
-        .add("prompt_tokens", prompt)
-        .add("total_tokens", total)
+        .add("completion_tokens", sum.completion_tokens)
+        .add("prompt_tokens", sum.prompt_tokens)
+        .add("total_tokens", sum.total_tokens)
         .null("prompt_tokens_details")
         .null("completion_tokens_details");
     return out;

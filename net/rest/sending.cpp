@@ -40,12 +40,10 @@ awaitable<result<std::optional<llm_config>>> override_of(call& c, const agent& a
 
 } // namespace
 
-awaitable<std::optional<llm_config>> summarizer_of(call& c, const compaction_settings& settings) {
-  if (!settings.model || settings.model->empty()) co_return std::nullopt;
-  auto found = co_await c.s.models->resolve(*settings.model);
-  if (!found) co_return std::nullopt;
-  if (settings.model_settings_) apply_settings(*found, *settings.model_settings_);
-  co_return std::move(*found);
+std::optional<llm_config> summarizer_of(const call& c, const compaction_settings& settings) {
+  auto found = settings.model ? c.s.models->known(*settings.model) : std::nullopt;
+  if (found && settings.model_settings_) apply_settings(*found, *settings.model_settings_);
+  return found;
 }
 
 namespace {
@@ -96,7 +94,7 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, se
   order->how = how;
   order->replays = to.replays && how == turn::mode::background;
   if (how != turn::mode::async) order->busy = busy_of(c);
-  if (a->compaction.model != a->llm.handle) order->summarizer = co_await summarizer_of(c, a->compaction);
+  if (a->compaction.model != a->llm.handle) order->summarizer = summarizer_of(c, a->compaction);
   order->tokens = request.stream_tokens && how != turn::mode::blocking &&
                   streams_tokens(order->llm_override.value_or(a->llm), a->type);
   order->request = std::move(request);

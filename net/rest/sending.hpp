@@ -20,7 +20,8 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, se
                                                      turn::mode how);
 
 // The model that summarises where these settings name one that is known; otherwise the agent's own does.
-awaitable<std::optional<llm_config>> summarizer_of(call& c, const compaction_settings& settings);
+// No provider is asked: a message does not wait for a model that it will hardly need.
+std::optional<llm_config> summarizer_of(const call& c, const compaction_settings& settings);
 
 // Runs the turn; the answer is its response, or the stream of its events.
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);

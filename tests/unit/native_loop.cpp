@@ -1,29 +1,11 @@
 // The native loop: every way through a turn, as the effects that it asks for (reference: agent-loop §2, §7).
 #define CAF_SUITE native_loop
-#include "core/turn/native_loop.hpp"
-
-#include "tests/unit/turn_driver.hpp"
+#include "tests/unit/native_turns.hpp"
 
 #include <caf/test/unit_test.hpp>
 
 using namespace troupe;
 using namespace troupe::test;
-
-namespace {
-
-turn_driver driver() {
-  return turn_driver([](turn::input in, environment& env) {
-    return std::make_unique<turn::native_loop>(std::move(in), env);
-  });
-}
-
-void check(const transcript& t) {
-  CAF_MESSAGE(t.name);
-  auto d = driver();
-  CAF_CHECK_EQUAL(d.play(t.text), turn_driver::trimmed(t.text));
-}
-
-} // namespace
 
 CAF_TEST(text ends a turn) {
   const transcript cases[] = {

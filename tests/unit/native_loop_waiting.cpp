@@ -1,35 +1,12 @@
 // The native loop where it waits for somebody, is stopped, or fails: approvals, tools of clients, cancel, errors of
 // the model and of the store (reference: agent-loop §2.5, §6.4, §7).
 #define CAF_SUITE native_loop_waiting
-#include "core/turn/native_loop.hpp"
-#include "tests/unit/turn_driver.hpp"
+#include "tests/unit/native_turns.hpp"
 
 #include <caf/test/unit_test.hpp>
 
 using namespace troupe;
 using namespace troupe::test;
-
-namespace {
-
-turn_driver driver() {
-  return turn_driver([](turn::input in, environment& env) {
-    return std::make_unique<turn::native_loop>(std::move(in), env);
-  });
-}
-
-void check(const transcript& t) {
-  CAF_MESSAGE(t.name);
-  auto d = driver();
-  CAF_CHECK_EQUAL(d.play(t.text), turn_driver::trimmed(t.text));
-}
-
-template <class E> const E& last(const turn_driver& d) {
-  for (auto i = d.effects().size(); i-- > 0;)
-    if (auto* e = std::get_if<E>(&d.effects()[i])) return *e;
-  throw std::runtime_error("no such effect");
-}
-
-} // namespace
 
 CAF_TEST(calls that wait for leave) {
   const transcript cases[] = {
