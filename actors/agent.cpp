@@ -82,7 +82,7 @@ std::optional<context_runner::job> context_runner::take_queued(const run_id& run
 // Streams and asynchronous requests are answered as soon as their run is durable.
 void context_runner::run_stored(const run_id& run) {
   auto* work = find_job(run);
-  if (!work || work->order->how == turn::mode::blocking) return;
+  if (!work || work->order->how == turn::mode::blocking || work->order->part_of) return;
   work->accepted = true;
   auto& order = *work->order;
   if (order.how != turn::mode::async) {

@@ -108,7 +108,8 @@ private:
                      const project::options& view);
   void store_end(std::string name, turn::step_commit end, std::function<void(const error*)> then = nullptr);
   void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
-  bool streams() const { return running_ && turn::has_events(running_->work.order->how); }
+  // Whose events the running turn's are: its own run's, or those of the work that it is part of.
+  std::optional<run_id> shown_in_stream() const;
   void keep_for_later(turn::step_commit end, const error& why);
   void retry_unfinished();
   void keep_ticking();

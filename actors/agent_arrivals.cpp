@@ -32,6 +32,11 @@ error busy_error(const run_id& run) {
 // Answers a request that is under way with the run that it already has. One that has ended is run again, unless its
 // endpoint says otherwise.
 bool context_runner::repeats(const turn_order_ptr& order, reply<turn_answer>& answer) {
+  if (auto* at_work =
+          order->part_of ? find_job(order->run_row.id) : nullptr) { // given again after its giver died
+    at_work->repeats.push_back(std::move(answer));
+    return true;
+  }
   if (order->resumed || order->compaction || !has_otids(*order)) return false;
   auto it = std::find_if(queue_.begin(), queue_.end(), [&](auto& j) { return is_same(j, *order); });
   auto* first = running_ && is_same(running_->work, *order) ? &running_->work

@@ -118,18 +118,19 @@ void context_runner::carry_out(turn::commit e) {
   if (running_->trace && batch->step_ && batch->step_->id == running_->trace->step)
     trace = std::exchange(running_->trace, std::nullopt);
   bool is_compaction = running_->work.order->compaction.has_value();
-  auto apply = [batch, is_compaction, trace = std::move(trace), limits = deps_->limits.traces,
+  auto report = std::make_shared<storage::step_report>();
+  auto apply = [batch, is_compaction, report, trace = std::move(trace), limits = deps_->limits.traces,
                 env = deps_->env](storage::transaction& t) {
-    auto done =
-        is_compaction ? storage::apply_compaction(t, *batch, *env) : storage::apply_step(t, *batch, *env);
+    auto done = is_compaction ? storage::apply_compaction(t, *batch, *env)
+                              : storage::apply_step(t, *batch, *env, report.get());
     if (done && trace) storage::put_trace(t, *trace, limits);
     return done;
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
-          [this, current](done) {
-            if (current()) feed(turn::committed{});
+          [this, current, report](done) {
+            if (current()) feed(turn::committed{report->run_ids});
           },
           [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
@@ -144,6 +145,13 @@ void context_runner::carry_out(turn::commit e) {
 }
 
 // -- the client -----------------------------------------------------------------------------------
+std::optional<run_id> context_runner::shown_in_stream() const {
+  if (!running_) return std::nullopt;
+  auto& order = *running_->work.order;
+  if (order.part_of) return order.part_of->is_shown ? order.part_of->owner : std::nullopt;
+  return turn::has_events(order.how) ? std::optional(order.run_row.id) : std::nullopt;
+}
+
 void context_runner::publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last) {
   publish p{run, {}, last};
   for (auto& f : frames) p.frames.push_back({std::move(f.data), f.is_error});
@@ -151,21 +159,23 @@ void context_runner::publish_frames(const run_id& run, std::vector<turn::frame> 
 }
 
 void context_runner::carry_out(turn::say e) {
-  if (!streams()) return;
+  if (!shown_in_stream()) return;
   std::vector<turn::frame> frames;
   for (auto& body : e.bodies) frames.push_back({std::move(body)});
-  publish_frames(running_->work.order->run_row.id, std::move(frames), false);
+  publish_frames(*shown_in_stream(), std::move(frames), false);
 }
 
 void context_runner::carry_out(turn::emit e) {
   auto& order = *running_->work.order;
-  if (!streams()) {
+  auto stream = shown_in_stream();
+  if (!stream) {
     running_->shown.insert(running_->shown.end(), e.messages.begin(), e.messages.end());
     return;
   }
-  auto frames =
-      turn::frames_of(e.messages, running_->machine->view(), order.request.include_return_message_types);
-  if (!frames.empty()) publish_frames(order.run_row.id, std::move(frames), false);
+  auto view = running_->machine->view();
+  if (order.part_of) view.run = stream;
+  auto frames = turn::frames_of(e.messages, view, order.request.include_return_message_types);
+  if (!frames.empty()) publish_frames(*stream, std::move(frames), false);
 }
 
 } // namespace troupe::actors

@@ -24,6 +24,8 @@ void context_runner::answer_client(job& work, const turn::finished& e,
                    turn::closing_frames(e, order.run_row.id, order.how, e.visible, order.tokens), true);
   } else if (!e.body.empty()) {
     work.deliver(turn_answer{e.body, std::nullopt});
+  } else if (order.part_of && !e.failure) {
+    work.deliver(turn_answer{{}, order.run_row.id}); // whoever gave the errand reads what became of it
   } else if (order.how == turn::mode::blocking && !e.failure) {
     work.deliver(turn_answer{turn::response_body(shown, e, view, order.request.include_return_message_types),
                              order.run_row.id});

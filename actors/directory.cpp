@@ -20,8 +20,8 @@ void context_directory::with_context(const uuid& context, std::function<void(con
 }
 
 void context_directory::submit(const turn_order_ptr& order, caf::typed_response_promise<turn_answer> answer) {
-  auto context = order->conversation ? order->conversation->value : order->agent.value;
-  with_context(context, [order, answer](const agent_actor& a) mutable { answer.delegate(a, order); });
+  with_context(order->context(),
+               [order, answer](const agent_actor& a) mutable { answer.delegate(a, order); });
 }
 
 void context_directory::edit(const uuid& context, const exclusive_edit& e,

@@ -17,6 +17,11 @@ namespace {
 error agent_gone(const agent_id& id) {
   return fail(errc::not_found, "Agent with ID " + id.str() + " not found");
 }
+void add_overlay(turn::input& in, const turn::overlay& extra) {
+  in.tools.insert(in.tools.end(), extra.tools.begin(), extra.tools.end());
+  if (extra.rules) in.self.tool_rules = *extra.rules;
+}
+
 } // namespace
 
 result<turn::input> load_turn(const reader& r, const turn_order& order) {
@@ -39,6 +44,8 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   in.how = order.how;
   in.summarizer = order.summarizer.value_or(in.llm);
   in.compaction = order.compaction;
+  in.part_of = order.part_of;
+  if (in.part_of) add_overlay(in, in.part_of->extra);
   in.tokens = order.tokens;
   return in;
 }
@@ -92,7 +99,8 @@ result<void> apply_compaction(transaction& t, const turn::step_commit& s, enviro
   return {};
 }
 
-result<void> apply_step(transaction& t, const turn::step_commit& s, environment& env) {
+result<void> apply_step(transaction& t, const turn::step_commit& s, environment& env, step_report* report) {
+  if (report) *report = {};
   auto row = find_run(t, s.run);
   if (!row || !t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
   if (is_terminal(row->status)) return fail(errc::cancelled, "The run has ended");

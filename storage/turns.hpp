@@ -25,21 +25,33 @@ struct turn_order {
   std::optional<turn::compaction_request> compaction; // instead of a turn; there is no run then
   bool resumed = false;                               // after a restart: the run is stored already
   busy_policy busy = busy_policy::queue;
+  std::optional<turn::errand> part_of; // other work; whoever gave it is answered at the end
+  std::optional<group_id> group;       // the context is a group: its run, not a turn of the agent
   bool replays = false; // a request with the same otids that has ended is answered with its run
 
   // Work that goes on without its client, also over a restart.
-  bool outlives_restart() const noexcept { return how == turn::mode::background || how == turn::mode::async; }
+  // A group finishes its round.
+  bool outlives_restart() const noexcept {
+    return how == turn::mode::background || how == turn::mode::async || group;
+  }
+  // Whose mailbox it goes to.
+  uuid context() const { return group ? group->value : conversation ? conversation->value : agent.value; }
 };
 BOOST_DESCRIBE_STRUCT(turn_order, (),
                       (run_row, agent, conversation, acting, request, llm_override, how, tokens, summarizer,
-                       compaction))
+                       compaction, part_of, group))
 
 // Everything that the turn reads. Errors: not_found, where the agent or the conversation is gone.
 result<turn::input> load_turn(const reader& r, const turn_order& order);
 
 // Stores one step. Errors: not_found, where the agent is gone; conflict, where a block moved on; cancelled, where the
 // run has ended already.
-result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env);
+// `report`, where there is one, is told what it set off.
+struct step_report {
+  std::optional<std::vector<std::string>> run_ids; // of sleeptime runs
+};
+result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env,
+                        step_report* report = nullptr);
 
 // Stores a compaction that belongs to no run. Errors: not_found.
 result<void> apply_compaction(transaction& t, const turn::step_commit& step, environment& env);

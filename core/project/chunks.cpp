@@ -29,7 +29,7 @@ message_type type_of(const delta& d, bool gated) {
 
 void head(json::object_writer& w, const message_id& id, timestamp now, message_type type,
           const std::string& otid, const chunk_target& t) {
-  write_head(w, {id.str(), now, json::enum_text(type), otid, t.step, t.run});
+  write_head(w, {id.str(), now, json::enum_text(type), otid, t.step, t.run, std::nullopt, t.name});
 }
 
 } // namespace

@@ -10,7 +10,8 @@ namespace troupe::project {
 struct chunk_target {
   message_id id;
   step_id step;
-  run_id run;
+  run_id run;                        // whose stream it is
+  std::optional<std::string> name{}; // who speaks, in a group
   // Names whose calls wait for approval: their pieces are approval requests.
   std::vector<std::string> gated;
   std::optional<std::vector<message_type>> types; // what the client wants to see; nothing: all

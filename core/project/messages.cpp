@@ -66,7 +66,7 @@ private:
       w.add("is_err", true);
     else
       w.null("is_err");
-    w.null("seq_id").add("run_id", m_.run);
+    w.null("seq_id").add("run_id", o_.run ? o_.run : m_.run);
     members(w);
   }
 
@@ -294,7 +294,7 @@ private:
 void write_head(json::object_writer& w, const message_head& h) {
   w.add("id", h.id)
       .raw("date", "\"" + format_date(h.date) + "\"")
-      .null("name")
+      .add("name", h.name)
       .add("message_type", h.type)
       .add("otid", h.otid)
       .null("sender_id")

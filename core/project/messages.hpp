@@ -20,6 +20,7 @@ struct options {
   std::string assistant_message_tool_name = "send_message";
   std::string assistant_message_tool_kwarg = "message";
   bool text_is_assistant_message = true; // else the text of an assistant message is its reasoning
+  std::optional<run_id> run{};           // what they are told as, where their own is only a part of it
   bool reverse = false; // the parts of one message last first (the caller orders the messages)
 };
 
@@ -38,6 +39,7 @@ struct message_head {
   std::optional<step_id> step{};
   std::optional<run_id> run{};
   std::optional<std::int64_t> seq_id{};
+  std::optional<std::string> name{};
 };
 void write_head(json::object_writer& w, const message_head& h);
 

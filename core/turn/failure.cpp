@@ -2,6 +2,17 @@
 
 namespace troupe::turn {
 
+bool is_worth_another_try(const error& e) {
+  switch (e.code) {
+  case errc::llm_rate_limit:
+  case errc::llm_timeout:
+  case errc::llm_error:
+  case errc::llm_overloaded:
+  case errc::llm_empty_response: return true;
+  default: return false;
+  }
+}
+
 std::string_view llm_error_type(errc code) {
   switch (code) {
   case errc::llm_rate_limit: return "llm_rate_limit";

@@ -16,6 +16,9 @@ struct failure_shape {
 // `visible`: something of the turn went out before it failed.
 failure_shape shape_of(const error& e, bool visible);
 
+// True where the same request may well succeed later.
+bool is_worth_another_try(const error& e);
+
 // The sentence that goes with an LLM error's kind, and its name.
 std::string_view llm_error_type(errc code);
 std::string_view llm_error_sentence(errc code);

@@ -15,6 +15,7 @@ message new_message(const input& in, message_role role, environment& env) {
   m.run = in.run;
   m.conversation = in.conversation;
   m.organization_id = in.self.organization_id;
+  if (in.part_of && in.part_of->group) m.group = in.part_of->group->str();
   return m;
 }
 
@@ -46,7 +47,8 @@ result<stored_message> from_create(const input& in, const message_create& given,
   m.name = given.name;
   m.otid = given.otid ? *given.otid : env.random_uuid().str();
   m.sender_id = given.sender_id;
-  m.group = given.group_id;
+  if (given.group_id) m.group = given.group_id;
+  if (!m.group && in.heard_by) m.group = in.heard_by->str();
   m.batch_item_id = given.batch_item_id;
   return stored_message(std::make_shared<const message>(std::move(m)));
 }

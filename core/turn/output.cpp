@@ -83,7 +83,9 @@ std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how
     return out;
   }
   out.push_back({stop_frame(reason)});
-  out.push_back({json::to_text(f.usage)});
+  auto usage = f.usage;
+  usage.run_ids.reset(); // as clients know it: only a blocking answer names the work that it set off
+  out.push_back({json::to_text(usage)});
   out.push_back({"[DONE]"});
   return out;
 }

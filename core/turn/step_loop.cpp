@@ -57,6 +57,8 @@ effects step_loop::ask_model() {
   chunks.id = reply_id_;
   chunks.step = step_->id;
   chunks.run = in_.run;
+  if (auto& e = in_.part_of; e && e->is_shown && e->owner) chunks.run = *e->owner;
+  if (in_.part_of && in_.part_of->group) chunks.name = in_.self.name;
   chunks.types = in_.request.include_return_message_types;
   chunks.inner = inner();
   for (auto& name : attached_names())
@@ -160,9 +162,10 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   return out;
 }
 
-effects step_loop::on(committed) {
+effects step_loop::on(committed e) {
   if (phase_ == phase::storing_compaction) return compacted();
   if (phase_ != phase::committing) return {};
+  if (e.run_ids) background_runs_ = std::move(e.run_ids);
   if (first_commit_ && in_.self.message_buffer_autoclear && context_.size() > 1 && !resumed_)
     context_.resize(1);
   first_commit_ = false;
@@ -277,10 +280,17 @@ effects step_loop::end_now(std::optional<stop_reason> reason, std::optional<erro
     close_failed_step();
     batch.step_ = step_;
   }
-  batch.end = make_end();
+  bool stays_open = failure_ && in_.part_of && in_.part_of->may_retry && is_worth_another_try(*failure_);
+  if (stays_open && !batch.step_) { // nothing to store
+    phase_ = phase::finished;
+    effects out;
+    out.emplace_back(finished{std::nullopt, failure_, usage(), true, visible_});
+    return out;
+  }
+  if (!stays_open) batch.end = make_end();
   if (!failure_)
     batch.last_stop_reason = stop_;
-  else if (in_.how != mode::blocking)
+  else if (batch.end && in_.how != mode::blocking)
     batch.last_stop_reason = batch.end->reason;
   uncommitted_.clear();
   to_emit_.clear();

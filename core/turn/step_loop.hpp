@@ -56,7 +56,7 @@ protected:
   const tool* find_tool(const std::string& name) const;
   bool is_gated(const std::string& name) const { return rules_.needs_approval(name) && find_tool(name); }
   bool is_client_tool(const std::string& name) const;
-  message fresh_message(message_role role) const { return new_message(in_, role, env_); }
+  message fresh_message(message_role role) const;
   message heartbeat(const std::string& reason) const;
   tool_return returned(const planned& p, timestamp now) const;
   // Runs of streams show that they are under way; the others stay `created` until their end.
@@ -94,7 +94,7 @@ private:
   effects on(model_replied e);
   effects on(model_failed e);
   effects on(tools_finished e);
-  effects on(committed);
+  effects on(committed e);
   effects on(commit_failed e);
   effects on(cancel);
 
@@ -147,6 +147,7 @@ private:
   std::int64_t calls_of_model_ = 0;
   std::optional<std::int64_t> context_tokens_;
   std::optional<error> failure_;
+  std::optional<std::vector<std::string>> background_runs_; // that the end of the turn set off
 };
 
 } // namespace troupe::turn

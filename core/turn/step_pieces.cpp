@@ -21,11 +21,28 @@ void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& n)
 } // namespace
 
 // -- the model ------------------------------------------------------------------------------------
+namespace {
+
+// What another member of a group said is told with its name; only the words are stored.
+stored_message with_speaker(const stored_message& m) {
+  if (!m->group || !m->sender_id || !m->name) return m;
+  auto shown = *m;
+  for (auto& part : shown.content)
+    if (auto* t = std::get_if<text_content>(&part)) {
+      t->text = *m->name + ": " + t->text;
+      break;
+    }
+  return std::make_shared<const message>(std::move(shown));
+}
+
+} // namespace
+
 model_request step_loop::make_request() const {
   model_request r;
   r.config = in_.llm;
   r.messages = context_;
   r.messages.insert(r.messages.end(), inputs_.begin(), inputs_.end());
+  for (auto& m : r.messages) m = with_speaker(m);
   r.system_override = in_.request.override_system;
   if (!r.system_override && !in_.request.client_skills.empty()) {
     r.system_suffix = "\n\n<available_skills>";
@@ -33,6 +50,8 @@ model_request step_loop::make_request() const {
       r.system_suffix += "\n- " + s.name + " (" + s.location + "): " + s.description;
     r.system_suffix += "\n</available_skills>";
   }
+  if (in_.part_of && !in_.part_of->extra.prompt.empty())
+    r.system_suffix += "\n\n" + in_.part_of->extra.prompt;
   for (auto& name : allowed_) {
     auto* t = find_tool(name);
     if (t && t->json_schema) r.tools.push_back(offered(*t));
@@ -122,6 +141,7 @@ usage_statistics step_loop::usage() const {
   u.cache_write_tokens = total_.cache_write;
   u.reasoning_tokens = total_.reasoning;
   u.context_tokens = context_tokens_;
+  u.run_ids = background_runs_;
   return u;
 }
 
@@ -214,6 +234,13 @@ tool_return step_loop::returned(const planned& p, timestamp now) const {
   auto* t = find_tool(p.invocation.call.name);
   return tools::make_return(p.invocation.call, *p.result, t ? t->return_char_limit : 50000, now,
                             in_.self.timezone);
+}
+
+// In a group everybody's words carry their name.
+message step_loop::fresh_message(message_role role) const {
+  auto m = new_message(in_, role, env_);
+  if (role == message_role::assistant && m.group) m.name = in_.self.name;
+  return m;
 }
 
 message step_loop::heartbeat(const std::string& reason) const {

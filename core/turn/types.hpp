@@ -8,6 +8,7 @@
 #include "core/schema/message_request.hpp"
 #include "core/schema/run.hpp"
 #include "core/tools/core_tools.hpp"
+#include "core/turn/errand.hpp"
 
 namespace troupe::turn {
 
@@ -41,6 +42,8 @@ struct input {
   bool tokens = false;   // the model's tokens go out as they come
   llm_config summarizer; // of compactions
   std::optional<compaction_request> compaction;
+  std::optional<errand> part_of;    // other work
+  std::optional<group_id> heard_by; // a sleeptime group: what is said to the agent carries its id
 };
 
 // -- what is made durable -------------------------------------------------------------------------
@@ -137,7 +140,10 @@ struct tools_finished {
   std::vector<tools::memory_edit> edits;
   std::int64_t duration_ns = 0;
 };
-struct committed {};
+struct committed {
+  std::optional<std::vector<std::string>>
+      run_ids; // of the work in the background that the end of the turn set off
+};
 struct commit_failed {
   error why; // errc::conflict: a block has moved on, the tools have to run again
 };

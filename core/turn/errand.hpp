@@ -1,0 +1,32 @@
+// A turn that is part of other work: of a group's run, of another agent's ask, of a job in the background. Whoever gave
+// it waits for its end and reads what became of it from its run; events go where the work is watched.
+#pragma once
+
+#include "core/base/time.hpp"
+#include "core/schema/tool.hpp"
+
+namespace troupe::turn {
+
+// What the turn has beside what its agent has. Nothing of it is stored with the agent.
+struct overlay {
+  std::string prompt;                          // a further section of the system message
+  std::vector<tool> tools;                     // offered, too; whoever gave the errand carries them out
+  std::optional<std::vector<tool_rule>> rules; // in place of the agent's
+
+  bool has_tool(const std::string& name) const;
+};
+BOOST_DESCRIBE_STRUCT(overlay, (), (prompt, tools, rules))
+
+struct errand {
+  std::optional<run_id> owner;   // the run that this is part of
+  bool is_shown = false;         // the owner's stream shows its events
+  std::optional<group_id> group; // its messages carry this
+  std::vector<uuid> path;        // contexts that wait for it, outermost first
+  std::optional<timestamp> deadline;
+  std::int64_t hops_left = 0; // how many more may wait for each other behind it
+  bool may_retry = false;     // a failure of the model does not end the run: it is tried again
+  overlay extra;
+};
+BOOST_DESCRIBE_STRUCT(errand, (), (owner, is_shown, group, path, deadline, hops_left, may_retry, extra))
+
+} // namespace troupe::turn
