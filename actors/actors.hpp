@@ -105,6 +105,7 @@ TROUPE_LOCAL_TYPES(TROUPE_ADD_TYPE)
 CAF_ADD_ATOM(troupe, troupe::actors, cancel_atom, "cancel")
 CAF_ADD_ATOM(troupe, troupe::actors, abandon_atom, "abandon")
 CAF_ADD_ATOM(troupe, troupe::actors, callback_atom, "callback")
+CAF_ADD_ATOM(troupe, troupe::actors, hint_atom, "hint")
 CAF_ADD_ATOM(troupe, troupe::actors, retire_atom, "retire")
 CAF_ADD_ATOM(troupe, troupe::actors, status_atom, "status")
 CAF_ADD_ATOM(troupe, troupe::actors, stop_atom, "stop")
@@ -148,6 +149,11 @@ using directory_actor =
                      caf::reacts_to<stop_atom>,                            // end all of them
                      caf::replies_to<status_atom>::with<actor_status>>;
 
+// Lets the companions of agents work in the background. What there is to do is in the store; nothing is kept here.
+using sleeper_actor = caf::typed_actor<caf::reacts_to<caf::actor>, // the directory: begin
+                                       caf::reacts_to<hint_atom>,  // something may be due
+                                       caf::reacts_to<tick_atom>,  // to itself
+                                       caf::replies_to<status_atom>::with<actor_status>>; // what is under way
 // Calls models. Every call is answered, at the latest when its time is up.
 using models_actor =
     caf::typed_actor<caf::replies_to<model_call_ptr>::with<model_result_ptr>, // one call

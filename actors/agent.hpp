@@ -27,6 +27,7 @@ struct agent_deps {
   store_actor store;
   models_actor models;
   streams_actor streams;
+  sleeper_actor sleeper; // nothing where nobody works in the background
   agent_limits limits;
 };
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;

@@ -130,6 +130,7 @@ void context_runner::carry_out(turn::commit e) {
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
           [this, current, report](done) {
+            if (deps_->sleeper && report->run_ids && !report->run_ids->empty()) self_->send(deps_->sleeper, hint_atom_v);
             if (current()) feed(turn::committed{report->run_ids});
           },
           [this, current, order = running_->work.order, is_compaction](const caf::error& why) {

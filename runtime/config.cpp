@@ -37,6 +37,10 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_QUEUE")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  s.add_option("--companions", c.companions, "companions of agents that work in the background at once")
+      ->envname("TROUPE_COMPANIONS")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   s.add_option("--busy", c.busy, "a request whose agent is at work: queue, reject (409) or interrupt")
       ->envname("TROUPE_BUSY")
       ->check(CLI::IsMember({"queue", "reject", "interrupt"}))

@@ -20,6 +20,7 @@ struct config {
   std::filesystem::path data;
   std::size_t workers = 2;                       // threads for agents and long reads
   std::size_t queue = 256;                       // turns that may wait for one agent
+  std::size_t companions = 4;                    // of agents with sleeptime that work at once
   std::int64_t idle_s = 60;                      // before an idle agent leaves memory
   std::int64_t model_timeout_s = 600;            // of one call of a model
   std::size_t traces = 10'000, traces_mib = 256; // of steps; see storage::trace_limits

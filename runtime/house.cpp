@@ -1,6 +1,7 @@
 #include "runtime/house.hpp"
 
 #include "actors/query.hpp"
+#include "actors/sleeper.hpp"
 #include "actors/store_writer.hpp"
 #include "core/base/embedded.hpp"
 #include "net/rest/api.hpp"
@@ -137,6 +138,10 @@ private:
     deps->store = store_;
     deps->models = models_;
     deps->streams = streams_actor_;
+    actors::sleeper_deps background{db_, env_.get(), store_, {}};
+    background.limits.most = config_.companions;
+    sleeper_ = system_.spawn(actors::sleeper, std::move(background));
+    deps->sleeper = sleeper_;
     deps->limits.max_queue = config_.queue;
     deps->limits.model_timeout = std::chrono::seconds(config_.model_timeout_s);
     deps->limits.traces.most = config_.traces;
@@ -181,6 +186,7 @@ private:
         net::rest::restore_log(services_, order->run_row, order->request.include_pings);
       caf::anon_send(directory_, order);
     }
+    caf::anon_send(sleeper_, caf::actor_cast<caf::actor>(directory_));
     net::rest::send_callbacks_due(services_);
   }
 
@@ -233,6 +239,7 @@ private:
   void end_actors() {
     if (!front_) return;
     caf::anon_send_exit(front_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(sleeper_, caf::exit_reason::user_shutdown);
     caf::anon_send(directory_, actors::stop_atom_v);
     for (auto& q : queries_) caf::anon_send_exit(q, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(models_, caf::exit_reason::user_shutdown);
@@ -240,6 +247,7 @@ private:
     caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
     services_ = {};
     front_ = nullptr;
+    sleeper_ = nullptr;
     directory_ = nullptr;
     queries_.clear();
     models_ = nullptr;
@@ -266,6 +274,7 @@ private:
   actors::store_actor store_;
   actors::streams_actor streams_actor_;
   actors::models_actor models_;
+  actors::sleeper_actor sleeper_;
   actors::directory_actor directory_;
   std::vector<actors::query_actor> queries_;
   caf::actor front_;

@@ -3,6 +3,7 @@
 #include "core/tools/packaging.hpp"
 #include "storage/agents.hpp"
 #include "storage/messages.hpp"
+#include "storage/sleeptime.hpp"
 
 #include <algorithm>
 
@@ -73,6 +74,7 @@ result<void> cancel_run(transaction& t, const run_id& id, environment& env) {
   }
   row->status = run_status::cancelled;
   row->stop_reason_ = stop_reason::cancelled;
+  run_ended(t, *row);
   put_run(t, *row);
   if (pending) deny_pending(t, *row, env);
   auto activity = activity_of(t, row->agent);

@@ -38,8 +38,8 @@ void share_with_companions(transaction& t, const agent& main, const block& b) {
 
 namespace {
 
-void end_sleeptime(transaction& t, const group& g) {
-  erase_group(t, g);
+void end_sleeptime(transaction& t, const group& g, environment& env) {
+  erase_group(t, g, env);
   auto main = g.manager_agent_id ? find_agent(t, *g.manager_agent_id) : std::nullopt;
   if (!main) return;
   auto changed = *main;
@@ -54,18 +54,18 @@ void add_once(std::vector<agent_id>& all, const std::vector<agent_id>& more) {
 
 } // namespace
 
-result<void> delete_agent(transaction& t, const agent& a) {
+result<void> delete_agent(transaction& t, const agent& a, environment& env) {
   std::vector<agent_id> going{a.id};
   for (std::size_t i = 0; i < going.size(); ++i) {
     for (auto& g : groups_of_manager(t, going[i])) {
       if (!is_sleeptime(g.manager_type_))
         return fail(errc::conflict, "CONFLICT: agent " + going[i].str() + " manages the group " + g.id.str() +
                                         ", which has to be deleted first");
-      erase_group(t, g);
+      erase_group(t, g, env);
       add_once(going, g.agent_ids);
     }
     for (auto& g : groups_of_member(t, going[i]))
-      if (is_sleeptime(g.manager_type_)) end_sleeptime(t, g);
+      if (is_sleeptime(g.manager_type_)) end_sleeptime(t, g, env);
   }
   for (auto& id : going)
     if (auto found = find_agent(t, id)) erase_agent(t, *found);

@@ -14,6 +14,6 @@ void share_with_companions(transaction& t, const agent& main, const block& b);
 
 // Deletes an agent as the API does: with its companions and their group. A companion that goes takes the group with it,
 // and the agent that it served is without one. Errors: conflict, where the agent manages a group of another kind.
-result<void> delete_agent(transaction& t, const agent& a);
+result<void> delete_agent(transaction& t, const agent& a, environment& env);
 
 } // namespace troupe::storage

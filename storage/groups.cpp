@@ -3,6 +3,7 @@
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
+#include "storage/sleeptime.hpp"
 
 #include <algorithm>
 
@@ -65,7 +66,7 @@ void erase_relations(transaction& t, const group& g) {
 
 // Who was deleted is named by the group and does not belong to it.
 void put_group(transaction& t, const group& g) {
-  save(t, key(table::groups).add(g.id), g);
+  save_group(t, g);
   t.put(place_of(g), {});
   for (auto& id : g.agent_ids)
     if (find_agent(t, id)) t.put(belongs(id, member, g), {});
@@ -104,17 +105,23 @@ result<void> create_group(transaction& t, const group& g) {
   return {};
 }
 
-result<void> update_group(transaction& t, const group& g) {
+result<void> update_group(transaction& t, const group& g, environment& env) {
   auto old = find_group(t, g.id);
   if (!old || old->agent_ids != g.agent_ids)
     if (auto done = check_members(t, g); !done) return done;
   if (auto done = check_manager(t, g); !done) return done;
   if (old) erase_relations(t, *old);
   put_group(t, g);
+  if (old && is_sleeptime(g.manager_type_))
+    for (auto& id : old->agent_ids)
+      if (!contains(g.agent_ids, id)) forget_jobs(t, g.id, id, env);
   return {};
 }
 
-void erase_group(transaction& t, const group& g) {
+void save_group(transaction& t, const group& g) { save(t, key(table::groups).add(g.id), g); }
+
+void erase_group(transaction& t, const group& g, environment& env) {
+  if (is_sleeptime(g.manager_type_)) forget_jobs(t, g.id, std::nullopt, env);
   erase_relations(t, g);
   t.erase(place_of(g));
   t.erase(key(table::groups).add(g.id));

@@ -12,9 +12,11 @@ std::optional<group> find_group(const reader& r, const group_id& id, const org_i
 // What the group names has to be there: its members (not_found), its manager (conflict).
 // The shared blocks go to the members and the manager. Errors: those of attach_block.
 result<void> create_group(transaction& t, const group& g);
-result<void> update_group(transaction& t, const group& g);
-// The agents stay.
-void erase_group(transaction& t, const group& g);
+result<void> update_group(transaction& t, const group& g, environment& env);
+// Its record alone: counters.
+void save_group(transaction& t, const group& g);
+// The agents stay; what its companions still had to do is cancelled.
+void erase_group(transaction& t, const group& g, environment& env);
 
 // Where an agent is a member, where it manages; oldest first.
 std::vector<group> groups_of_member(const reader& r, const agent_id& agent);

@@ -12,23 +12,34 @@ bool is_pending(const reader& r, const run_id& run) {
   return r.get(key(table::pending_turns).add(run)).has_value();
 }
 
+namespace {
+
+// What its steps stored is taken off the order. Nothing where its run has ended.
+std::shared_ptr<turn_order> resumed_order(const reader& r, std::string_view record) {
+  auto order = codec::decode<turn_order>(record);
+  auto row = order ? find_run(r, order->run_row.id) : std::nullopt;
+  if (!row || is_terminal(row->status)) return nullptr;
+  order->resumed = true;
+  order->run_row = *row;
+  if (row->first_sequence != 0) order->request.messages.clear(); // stored with the first step
+  order->request.max_steps -= static_cast<std::int64_t>(row->steps.size());
+  return std::make_shared<turn_order>(std::move(*order));
+}
+
+} // namespace
+
+std::shared_ptr<const turn_order> pending_order(const reader& r, const run_id& run) {
+  auto record = r.get(key(table::pending_turns).add(run));
+  return record ? resumed_order(r, *record) : nullptr;
+}
+
 std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r) {
-  std::vector<std::shared_ptr<turn_order>> found;
-  r.scan_prefix(key(table::pending_turns), reader::direction::forward, [&](auto, auto record) {
-    if (auto order = codec::decode<turn_order>(record))
-      found.push_back(std::make_shared<turn_order>(std::move(*order)));
-    return true;
-  });
+  std::vector<std::string> records;
+  r.scan_prefix(key(table::pending_turns), reader::direction::forward,
+                [&](auto, auto record) { return records.emplace_back(record), true; });
   std::vector<std::shared_ptr<const turn_order>> out;
-  for (auto& order : found) {
-    auto row = find_run(r, order->run_row.id);
-    if (!row || is_terminal(row->status)) continue;
-    order->resumed = true;
-    order->run_row = *row;
-    if (row->first_sequence != 0) order->request.messages.clear(); // stored with the first step
-    order->request.max_steps -= static_cast<std::int64_t>(row->steps.size());
-    out.push_back(std::move(order));
-  }
+  for (auto& record : records)
+    if (auto order = resumed_order(r, record); order && !order->part_of) out.push_back(std::move(order));
   // One that had begun goes on before those that wait behind it, whatever the clock said.
   auto turn_of = [](auto& o) { return std::pair(o->run_row.first_sequence == 0, o->run_row.created_at); };
   std::sort(out.begin(), out.end(), [&](auto& a, auto& b) { return turn_of(a) < turn_of(b); });

@@ -57,6 +57,9 @@ enum class table : char {
   callbacks_due = 'b',          // run -> -
   requests = 'f',               // org | otid -> run
   requests_by_age = 'F',        // created | run -> -
+  sleeptime_jobs = 'D',         // group | companion | context -> sleeptime_job
+  sleeptime_due = 'E',          // due | group | companion | context -> -
+  sleeptime_runs = 'u',         // run -> group | companion | context
   groups = 'Y',                 // group -> group
   groups_by_org = 'x',          // org | created | group -> -
   group_agents = 'm',           // agent | member or manager | created | group -> -

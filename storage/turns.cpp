@@ -8,6 +8,7 @@
 #include "storage/pending.hpp"
 #include "storage/prompts.hpp"
 #include "storage/runs.hpp"
+#include "storage/sleeptime.hpp"
 
 #include <algorithm>
 
@@ -35,6 +36,7 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   in.tools = tools_of(r, *a);
   in.in_context = context_messages(r, {order.agent, order.conversation});
   in.llm = order.llm_override ? *order.llm_override : a->llm;
+  if (auto g = sleeptime_group_of(r, *a)) in.heard_by = g->id;
   in.self = std::move(*a);
   in.conversation = order.conversation;
   in.acting = order.acting;
@@ -127,7 +129,10 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end())
       row->tools_used.push_back(id);
   if (s.started) row->status = run_status::running;
-  if (s.end) end_run(*row, *s.end, now);
+  if (s.end) {
+    end_run(*row, *s.end, now);
+    turn_ended(t, *row, env, report);
+  }
   put_run(t, *row);
   update_activity(t, s, now);
   std::vector<agent_id> rebuilt;
@@ -177,8 +182,10 @@ std::size_t recover_runs(transaction& t, environment& env, const std::optional<u
       t.erase(key(table::runs_active).add(id));
       continue;
     }
-    if (context && context_key{row->agent, row->conversation}.owner() != *context) continue;
-    close_open_calls(t, *row, env);
+    auto owner = row->group ? row->group->value : context_key{row->agent, row->conversation}.owner();
+    if (context && owner != *context) continue;
+    if (!row->group) close_open_calls(t, *row, lost_call, env);
+    if (is_sleeptime_run(t, id)) continue;       // waits, or is tried again
     if (!context && is_pending(t, id)) continue; // goes on
     ++n;
     turn::run_end end;

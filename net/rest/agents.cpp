@@ -5,6 +5,7 @@
 #include "storage/blocks.hpp"
 #include "storage/companions.hpp"
 #include "storage/groups.hpp"
+#include "storage/sleeptime.hpp"
 #include "storage/identities.hpp"
 #include "storage/organizations.hpp"
 #include "storage/tools.hpp"
@@ -224,6 +225,8 @@ result<std::string> store_change(storage::transaction& t, const agent_id& id, up
   storage::put_activity(t, id, activity);
   if (change.enable_sleeptime.value_or(false) && !storage::managed_group(t, id))
     if (auto done = storage::create_companion(t, *a, by, env); !done) return done.error();
+  if (auto g = a->enable_sleeptime.value_or(false) ? std::nullopt : storage::managed_group(t, id))
+    storage::cancel_waiting_jobs(t, g->id, env);
   if (change.message_ids)
     if (auto done = set_context(t, id, *change.message_ids); !done) return done.error();
   return storage::agent_state(t, *a, agent_relations::all());
@@ -251,10 +254,10 @@ awaitable<outcome> modify(call& c) {
 awaitable<outcome> erase(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto store = [id = *id, by = c.by](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);
-    if (auto done = storage::delete_agent(t, *a); !done) return done.error();
+    if (auto done = storage::delete_agent(t, *a, *env); !done) return done.error();
     return R"({"message":"Agent id=)" + id.str() + R"( successfully deleted"})";
   };
   co_return co_await write(c, "agent.delete", std::move(store));

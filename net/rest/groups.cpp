@@ -57,11 +57,11 @@ awaitable<outcome> modify(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<update_group>(c);
   if (!body) co_return body.error();
-  auto store = [id = *id, change = *body, by = c.by](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, change = *body, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto g = storage::find_group(t, id, by.org);
     if (!g) return no_group(id, by);
     if (auto done = apply(*g, change); !done) return done.error();
-    if (auto done = storage::update_group(t, *g); !done) return done.error();
+    if (auto done = storage::update_group(t, *g, *env); !done) return done.error();
     return json::to_text(*g);
   };
   co_return co_await write(c, "group.update", std::move(store));
@@ -70,10 +70,10 @@ awaitable<outcome> modify(call& c) {
 awaitable<outcome> erase(call& c) {
   auto id = path_id<group_id>(c, "group_id");
   if (!id) co_return id.error();
-  auto store = [id = *id, by = c.by](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto g = storage::find_group(t, id, by.org);
     if (!g) return no_group(id, by);
-    storage::erase_group(t, *g);
+    storage::erase_group(t, *g, *env);
     return R"({"message":"Group id=)" + id.str() + R"( successfully deleted"})";
   };
   co_return co_await write(c, "group.delete", std::move(store));

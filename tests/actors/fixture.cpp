@@ -146,7 +146,10 @@ void house::start() {
   deps->models = models;
   deps->streams = streams_actor;
   deps->limits = limits;
+  sleeper = sys.spawn(actors::sleeper, actors::sleeper_deps{db, &env, store, sleeper_limits});
+  deps->sleeper = sleeper;
   directory = sys.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), directory_limits);
+  caf::anon_send(sleeper, caf::actor_cast<caf::actor>(directory));
   settle();
 }
 
@@ -156,6 +159,7 @@ void house::stop_actors() {
   for (auto& c : clients_)
     if (auto alive = caf::actor_cast<caf::actor>(c)) kill(alive);
   clients_.clear();
+  kill(sleeper);
   kill(store);
   kill(queries);
   kill(models);
@@ -165,6 +169,7 @@ void house::stop_actors() {
   queries = nullptr;
   models = nullptr;
   streams_actor = nullptr;
+  sleeper = nullptr;
   directory = nullptr;
   release();
   streams = nullptr;

@@ -5,6 +5,7 @@
 
 #include "actors/directory.hpp"
 #include "actors/query.hpp"
+#include "actors/sleeper.hpp"
 #include "actors/store_writer.hpp"
 #include "net/events/run_streams.hpp"
 #include "storage/agents.hpp"
@@ -173,12 +174,14 @@ public:
   std::shared_ptr<storage::database> db;
   actors::agent_limits limits;
   actors::directory_limits directory_limits;
+  actors::sleeper_limits sleeper_limits;
   std::shared_ptr<model_desk> desk = std::make_shared<model_desk>();
   std::shared_ptr<net::run_streams> streams;
   actors::store_actor store;
   actors::query_actor queries;
   actors::models_actor models;
   actors::streams_actor streams_actor;
+  actors::sleeper_actor sleeper;
   actors::directory_actor directory;
 
 private:

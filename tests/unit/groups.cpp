@@ -176,17 +176,17 @@ CAF_TEST(members and managers find their groups) {
   // Another manager, another member.
   g.agent_ids = {b.id};
   g.manager_agent_id = a.id;
-  CAF_REQUIRE(write([&](transaction& t) { return storage::update_group(t, g); }));
+  CAF_REQUIRE(write([&](transaction& t) { return storage::update_group(t, g, env); }));
   CAF_CHECK_EQUAL(groups_of(a.id), "");
   CAF_CHECK(!managed_group(*snapshot(), boss.id) && managed_group(*snapshot(), a.id));
   // Its manager cannot go; a member can, and is still named.
-  auto remove = [&](const agent& x) { return write([&](transaction& t) { return delete_agent(t, x); }); };
+  auto remove = [&](const agent& x) { return write([&](transaction& t) { return delete_agent(t, x, env); }); };
   CAF_CHECK(remove(a).error().code == errc::conflict);
   CAF_CHECK(find_agent(*snapshot(), a.id));
   CAF_CHECK(remove(b));
   CAF_CHECK_EQUAL(groups_of(b.id), "");
   CAF_CHECK(find_group(*snapshot(), g.id)->agent_ids == std::vector{b.id});
-  CAF_REQUIRE(write([&](transaction& t) { erase_group(t, g); }));
+  CAF_REQUIRE(write([&](transaction& t) { erase_group(t, g, env); }));
   CAF_CHECK(remove(a));
 }
 
@@ -251,7 +251,7 @@ CAF_TEST(a voice agent has another companion) {
 CAF_TEST(agent and companion and group go together) {
   auto enabled = [](agent& x) { x.enable_sleeptime = true; };
   auto remove = [&](const agent_id& id) {
-    must(write([&](transaction& t) { return delete_agent(t, *find_agent(t, id)); }));
+    must(write([&](transaction& t) { return delete_agent(t, *find_agent(t, id), env); }));
   };
   auto a = main(1, enabled), b = main(2, enabled), c = main(3, enabled);
   auto first = *managed_group(*snapshot(), a.id), second = *managed_group(*snapshot(), b.id),
@@ -262,7 +262,7 @@ CAF_TEST(agent and companion and group go together) {
   remove(second.agent_ids[0]); // the companion: the agent stays, without one
   CAF_CHECK(!find_group(*snapshot(), second.id) && !managed_group(*snapshot(), b.id));
   CAF_CHECK(find_agent(*snapshot(), b.id) && !find_agent(*snapshot(), b.id)->enable_sleeptime);
-  CAF_REQUIRE(write([&](transaction& t) { erase_group(t, third); })); // the group alone: both agents stay
+  CAF_REQUIRE(write([&](transaction& t) { erase_group(t, third, env); })); // the group alone: both agents stay
   CAF_CHECK(find_agent(*snapshot(), c.id)->enable_sleeptime && find_agent(*snapshot(), third.agent_ids[0]));
   remove(c.id);
   CAF_CHECK(find_agent(*snapshot(), third.agent_ids[0]));

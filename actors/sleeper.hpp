@@ -1,0 +1,71 @@
+// Lets companions work while nobody waits (reference: groups §7.6). It keeps nothing: what there is to do is in the
+// store, and an actor that begins anew does the same next thing. A hint or the clock makes it look there.
+//
+//   due -> claim (one batch) -> order to the companion's mailbox -> its end (one batch, with the turn's last step)
+//                                      └─ a failure that may pass: put off (one batch), due again
+#pragma once
+
+#include "actors/agent.hpp"
+#include "storage/sleeptime_claims.hpp"
+
+#include <map>
+
+namespace troupe::actors {
+
+struct sleeper_limits {
+  std::size_t most = 4; // companions at work at once, so that those who are waited for get their models
+  std::chrono::milliseconds tick{1'000};
+  std::chrono::milliseconds longest_sleep{30'000};
+  std::chrono::minutes deadline{60}; // of one turn of a companion
+};
+
+struct sleeper_deps {
+  std::shared_ptr<storage::database> db;
+  environment* env = nullptr;
+  store_actor store;
+  sleeper_limits limits;
+};
+
+class companion_desk {
+public:
+  companion_desk(sleeper_actor::pointer self, sleeper_deps deps) : self_(self), deps_(std::move(deps)) {}
+
+  void begin(directory_actor directory);
+  void look(); // for what is due
+  void tick();
+  actor_status status() const { return {"sleeper", 0, at_work_.size(), 0}; }
+
+private:
+  using job = storage::sleeptime_job;
+
+  std::vector<job> due_now() const;
+  void take_up(const job& j);
+  void claim(const job& j);
+  void send(const job& j, const turn_order_ptr& order);
+  void ended(const job& before, const turn_order_ptr& order, const error& why);
+  void failed(const job& j, const turn_order_ptr& order, const error& why);
+  void give_up(const job& j, const turn_order_ptr& order, const error& why);
+  void mend(const job& j);
+  void store(std::string name, std::function<result<void>(storage::transaction&)> apply, const job& j,
+             std::function<void()> then = nullptr);
+  void done_with(const job& j);
+  void call_off();
+  void wake_at(timestamp when);
+  void sleep();
+
+  sleeper_actor::pointer self_;
+  sleeper_deps deps_;
+  directory_actor directory_;
+  std::map<std::string, std::optional<turn_order_ptr>> at_work_; // by place; the order, once it is sent
+  std::optional<timestamp> wakes_;
+};
+
+struct sleeper_state {
+  sleeper_state() = default; // not an aggregate
+  static inline const char* name = "sleeper";
+  std::unique_ptr<companion_desk> desk;
+};
+
+sleeper_actor::behavior_type sleeper(sleeper_actor::stateful_pointer<sleeper_state> self, sleeper_deps deps);
+
+} // namespace troupe::actors
