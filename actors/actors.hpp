@@ -3,7 +3,8 @@
 //
 //   front ──turn──> directory ──> agent ──write──> store (one detached thread, group commit)
 //     │                             ├──call──> models (I/O thread: curl, rehearsal)
-//     └──query──> query workers     └──publish──> streams (I/O thread: event logs of runs)
+//     └──query──> query workers     ├──job──> sandbox (I/O thread: Python processes for tools)
+//                                   └──publish──> streams (I/O thread: event logs of runs)
 #pragma once
 
 #include "actors/caf_support.hpp"
@@ -57,6 +58,13 @@ struct model_result {
 };
 using model_result_ptr = std::shared_ptr<const model_result>;
 
+// Work for a Python process of its own: a JSON object (core/tools/custom_tool.hpp); the answer is JSON too.
+struct sandbox_job {
+  uuid id;
+  std::string body;
+};
+using sandbox_job_ptr = std::shared_ptr<const sandbox_job>;
+
 // One event of a run, as JSON text (or [DONE]).
 struct stream_frame {
   std::string data;
@@ -93,6 +101,7 @@ struct actor_status {
   X(troupe::actors::exclusive_edit)                                                                          \
   X(troupe::actors::model_call_ptr)                                                                          \
   X(troupe::actors::model_result_ptr)                                                                        \
+  X(troupe::actors::sandbox_job_ptr)                                                                         \
   X(troupe::actors::open_stream)                                                                             \
   X(troupe::actors::publish)                                                                                 \
   X(troupe::actors::actor_status)                                                                            \
@@ -160,6 +169,10 @@ using models_actor =
                      caf::reacts_to<abandon_atom, uuid>>; // the call of that step is not wanted any more
 
 // The event logs of runs.
+// Runs Python: tools made from source. Every job is answered, at the latest when its time is up.
+using sandbox_actor = caf::typed_actor<caf::replies_to<sandbox_job_ptr>::with<std::string>, // one job
+                                       caf::reacts_to<abandon_atom, uuid>>; // end that job
+
 using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>,          // from now on readers see it
                                        caf::reacts_to<publish>,              // append
                                        caf::reacts_to<callback_atom, uuid>>; // the run ended: call back

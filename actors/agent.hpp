@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/actors.hpp"
+#include "actors/tool_round.hpp"
 #include "core/base/environment.hpp"
 #include "core/turn/output.hpp"
 #include "storage/traces.hpp"
@@ -27,6 +28,7 @@ struct agent_deps {
   store_actor store;
   models_actor models;
   streams_actor streams;
+  sandbox_actor sandbox; // none: tools from source do not run
   sleeper_actor sleeper; // nothing where nobody works in the background
   agent_limits limits;
 };
@@ -55,6 +57,7 @@ struct running_turn {
   bool handling = false;
   std::vector<turn::stored_message> shown; // for a blocking answer
   std::optional<step_id> calling;          // the step whose model call is out
+  std::unique_ptr<tool_round> round;       // while tools run
   std::int64_t call_deadline_ns = 0;
   std::vector<std::string> agent_tags;
   std::optional<provider_trace> trace; // of the last call, until its step is stored
@@ -103,7 +106,14 @@ private:
   void carry_out(turn::finished e);
 
   void keep_trace(const model_call& call, const result<model_reply>& reply);
+  void carry_out(turn::abandon_tools e);
 
+  void go_on_with_tools();
+  tools::memory& blocks_of(tool_round& round);
+  void run_here(tool_round& round, std::size_t i);
+  void run_outside(tool_round& round, std::size_t i, const tool& t);
+  void tool_answered(std::size_t i, const result<std::string>& answer);
+  void finish_tools();
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,
                      const project::options& view);

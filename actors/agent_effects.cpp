@@ -2,7 +2,6 @@
 #include "actors/agent.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/protocol/traced_reply.hpp"
-#include "core/tools/base_tools.hpp"
 #include "storage/agents.hpp"
 
 #include <algorithm>
@@ -67,48 +66,6 @@ void context_runner::keep_trace(const model_call& call, const result<model_reply
 void context_runner::carry_out(turn::abandon_model) {
   if (running_->calling) self_->send(deps_->models, abandon_atom_v, running_->calling->value);
   running_->calling.reset();
-}
-
-// -- tools ----------------------------------------------------------------------------------------
-// The built-in tools run here, on fresh copies of the blocks: what REST or another agent wrote since the turn began is
-// what they work on.
-void context_runner::carry_out(turn::run_tools e) {
-  auto began = deps_->env->monotonic_ns();
-  auto snapshot = deps_->db->snapshot();
-  auto& order = *running_->work.order;
-  auto self_record = storage::find_agent(*snapshot, order.agent);
-  turn::tools_finished done_event;
-  if (!self_record) {
-    for (auto& call : e.calls)
-      done_event.outcomes.push_back(
-          {call.call.id, tools::failed(call.call.name, tools::value_error("the agent is gone"))});
-    return feed(std::move(done_event));
-  }
-  tools::memory memory(storage::blocks_of_context(*snapshot, *self_record, order.conversation));
-  auto search = [&](const tools::search_query& q) {
-    return storage::search_history(*snapshot, order.agent, q.text, q.roles, q.start, q.end,
-                                   static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
-  };
-  tools::tool_context context{*self_record, memory, *deps_->env, search};
-  auto attached = storage::tools_of(*snapshot, *self_record);
-  for (auto& call : e.calls) {
-    auto it =
-        std::find_if(attached.begin(), attached.end(), [&](auto& t) { return t.name == call.call.name; });
-    tools::tool_result r;
-    if (it == attached.end())
-      r = tools::failed(call.call.name, tools::value_error("Tool not found"));
-    else if (!tools::is_core_tool(*it))
-      r = tools::failed(call.call.name, {"NotImplementedError",
-                                         "tools of type " + std::string(json::enum_text(it->tool_type_)) +
-                                             " cannot be run by this version yet"});
-    else
-      r = tools::run_core_tool(call.call.name, call.arguments, context);
-    done_event.outcomes.push_back({call.call.id, std::move(r)});
-  }
-  done_event.edits = memory.edits();
-  done_event.duration_ns = deps_->env->monotonic_ns() - began;
-  snapshot.reset();
-  feed(std::move(done_event));
 }
 
 // -- the store ------------------------------------------------------------------------------------

@@ -61,6 +61,26 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_MODEL_TIMEOUT")
       ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
+  auto& tools = c.sandbox;
+  s.add_option("--tool-timeout", tools.seconds, "seconds for one call of a tool made from source")
+      ->envname("TOOL_SANDBOX_TIMEOUT")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  s.add_option("--tool-memory", tools.memory_mib, "MiB of address space for one such call")
+      ->envname("TROUPE_TOOL_MEMORY")
+      ->check(CLI::Range(64, 1'000'000))
+      ->capture_default_str();
+  s.add_option("--tools-at-once", tools.at_once, "such calls at the same time; more wait")
+      ->envname("TROUPE_TOOLS_AT_ONCE")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  s.add_option("--tool-python", tools.keeper.python, "the Python that they run in, as of a virtual environment")
+      ->envname("TROUPE_TOOL_PYTHON")
+      ->capture_default_str();
+  s.add_option("--tool-isolation", c.tool_isolation, "auto, bubblewrap (or they do not run), none")
+      ->envname("TROUPE_TOOL_ISOLATION")
+      ->check(CLI::IsMember({"auto", "bubblewrap", "none"}))
+      ->capture_default_str();
   s.add_option("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops")
       ->envname("TROUPE_STOP_TIMEOUT")
       ->check(CLI::Range(0, 3'600))
@@ -178,19 +198,23 @@ net::provider anthropic(const variables& v) {
   return p;
 }
 
+std::string key_variable(std::string_view provider) {
+  std::string out;
+  for (char ch : provider)
+    out.push_back(std::isalnum(static_cast<unsigned char>(ch))
+                      ? static_cast<char>(std::toupper(static_cast<unsigned char>(ch)))
+                      : '_');
+  return out + "_API_KEY";
+}
+
 result<net::provider> named(const std::string& text, const variables& v) {
   auto equals = text.find('=');
   auto name = text.substr(0, equals);
   if (equals == std::string::npos || name.empty() || text.find("://", equals) == std::string::npos)
     return fail(errc::unprocessable,
                 "--provider " + text + ": write NAME=URL, as in --provider lab=http://10.0.0.5:8000/v1");
-  std::string variable;
-  for (char ch : name)
-    variable.push_back(std::isalnum(static_cast<unsigned char>(ch))
-                           ? static_cast<char>(std::toupper(static_cast<unsigned char>(ch)))
-                           : '_');
   return compatible(name, without_slash(text.substr(equals + 1)),
-                    v((variable + "_API_KEY").c_str()).value_or(""));
+                    v(key_variable(name).c_str()).value_or(""));
 }
 
 } // namespace
@@ -229,6 +253,13 @@ result<std::vector<net::provider>> providers_of(const config& c, const variables
     p.kind = net::provider_kind::gateway;
     out.push_back(std::move(p));
   }
+  return out;
+}
+
+std::vector<std::string> secret_variables(const config& c) {
+  std::vector<std::string> out{"LETTA_SERVER_PASSWORD", "TROUPE_GATEWAY_KEY"};
+  for (auto name : {"openai", "anthropic", "vllm", "llamacpp"}) out.push_back(key_variable(name));
+  for (auto& p : c.providers) out.push_back(key_variable(std::string_view(p).substr(0, p.find('='))));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "net/http/server.hpp"
 #include "net/providers/models.hpp"
 #include "net/rest/services.hpp"
+#include "net/sandbox/sandbox.hpp"
 
 #include <filesystem>
 
@@ -24,6 +25,8 @@ struct config {
   std::int64_t idle_s = 60;                      // before an idle agent leaves memory
   std::int64_t model_timeout_s = 600;            // of one call of a model
   std::size_t traces = 10'000, traces_mib = 256; // of steps; see storage::trace_limits
+  net::sandbox_options sandbox;                  // of tools from source
+  std::string tool_isolation = "auto";
   std::int64_t stop_s = 10;                      // for requests at work when the server is asked to stop
   std::int64_t max_body_mib = 32;
   std::int64_t header_s = 15, body_s = 60, connection_idle_s = 120; // see http::server_options
@@ -49,6 +52,9 @@ std::filesystem::path default_data();
 // A variable of the environment; nothing where it is not set or empty.
 using variables = std::function<std::optional<std::string>(const char* name)>;
 variables process_variables();
+
+// The variables that hold secrets of the server's own.
+std::vector<std::string> secret_variables(const config& c);
 
 // The providers of models that the variables and the options ask for, in the order of the API's list.
 // Errors: unprocessable, for options that make no sense.

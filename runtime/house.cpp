@@ -7,6 +7,7 @@
 #include "net/rest/api.hpp"
 #include "net/rest/callbacks.hpp"
 #include "net/rest/run_streaming.hpp"
+#include "net/sandbox/sandbox.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/pending.hpp"
 #include "storage/setup.hpp"
@@ -132,11 +133,13 @@ private:
     streams_actor_ = net::spawn_streams(system_, &host_, streams_);
     net::models_options calls;
     models_ = net::spawn_models(system_, &host_, registry_, client_, streams_, *env_, calls);
+    sandbox_ = net::spawn_sandbox(system_, &host_, io_, sandbox_options());
     auto deps = std::make_shared<actors::agent_deps>();
     deps->db = db_;
     deps->env = env_.get();
     deps->store = store_;
     deps->models = models_;
+    deps->sandbox = sandbox_;
     deps->streams = streams_actor_;
     actors::sleeper_deps background{db_, env_.get(), store_, {}};
     background.limits.most = config_.companions;
@@ -154,6 +157,16 @@ private:
     front_ = system_.spawn<net::front>(&host_);
   }
 
+  net::sandbox_options sandbox_options() const {
+    auto o = config_.sandbox;
+    o.keeper.isolated = config_.tool_isolation == "none"         ? net::isolation::none
+                        : config_.tool_isolation == "bubblewrap" ? net::isolation::bubblewrap
+                                                                 : net::isolation::automatic;
+    o.keeper.hidden = config_.data;
+    o.keeper.hidden_variables = secret_variables(config_);
+    return o;
+  }
+
   void fill_services() {
     auto& s = services_;
     s.self = static_cast<net::front*>(caf::actor_cast<caf::abstract_actor*>(front_));
@@ -162,6 +175,7 @@ private:
     s.store = store_;
     s.directory = directory_;
     s.calls = models_;
+    s.sandbox = sandbox_;
     s.queries = queries_;
     s.models = registry_;
     s.client = client_;
@@ -243,6 +257,7 @@ private:
     caf::anon_send(directory_, actors::stop_atom_v);
     for (auto& q : queries_) caf::anon_send_exit(q, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(models_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(sandbox_, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(streams_actor_, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
     services_ = {};
@@ -251,6 +266,7 @@ private:
     directory_ = nullptr;
     queries_.clear();
     models_ = nullptr;
+    sandbox_ = nullptr;
     streams_actor_ = nullptr;
     store_ = nullptr;
     io_.restart();
@@ -274,6 +290,7 @@ private:
   actors::store_actor store_;
   actors::streams_actor streams_actor_;
   actors::models_actor models_;
+  actors::sandbox_actor sandbox_;
   actors::sleeper_actor sleeper_;
   actors::directory_actor directory_;
   std::vector<actors::query_actor> queries_;

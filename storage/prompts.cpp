@@ -1,6 +1,9 @@
 #include "storage/prompts.hpp"
 
 #include "storage/agents.hpp"
+#include "storage/blocks.hpp"
+
+#include <algorithm>
 
 namespace troupe::storage {
 
@@ -30,6 +33,28 @@ void rebuild_system_message(transaction& t, const context_key& c, prompt_time ti
 
 void rebuild_system_message(transaction& t, const agent_id& agent, prompt_time time) {
   rebuild_system_message(t, {agent, std::nullopt}, time);
+}
+
+void rebuild_system_messages(transaction& t, const std::vector<block_id>& changed, const agent_id& by,
+                             prompt_time time) {
+  std::vector<agent_id> rebuilt;
+  for (auto& id : changed) {
+    auto agents = agents_of_block(t, id);
+    if (std::find(agents.begin(), agents.end(), by) == agents.end()) agents.push_back(by); // a detached block's
+    for (auto& agent : agents)
+      if (std::find(rebuilt.begin(), rebuilt.end(), agent) == rebuilt.end()) {
+        rebuild_system_message(t, agent, time);
+        rebuilt.push_back(agent);
+      }
+  }
+}
+
+result<void> edit_memory(transaction& t, const agent_id& by, const std::vector<tools::memory_edit>& edits,
+                         environment& env) {
+  auto changed = apply_edits(t, by, std::nullopt, edits, env);
+  if (!changed) return changed.error();
+  rebuild_system_messages(t, *changed, by, prompt_time{env.now()});
+  return {};
 }
 
 } // namespace troupe::storage

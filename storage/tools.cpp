@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "core/tools/base_tools.hpp"
+#include "storage/agents.hpp"
 
 #include <algorithm>
 
@@ -69,6 +70,21 @@ void put_tool(transaction& t, const tool& row) {
   save(t, key(table::tools).add(row.id), row);
   t.put(key(table::tools_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
   t.put(key(table::tools_by_name).add(row.organization_id).text(row.name), row.id.key());
+}
+
+void delete_tool(transaction& t, const tool& row) {
+  std::vector<agent_id> users;
+  t.scan_prefix(key(table::tool_agents).add(row.id), reader::direction::forward,
+                [&](auto k, auto) { return users.emplace_back(last_uuid(k)), true; });
+  for (auto& id : users)
+    if (auto a = find_agent(t, id)) {
+      auto before = *a;
+      std::erase(a->tool_ids, row.id);
+      put_agent(t, *a, &before);
+    }
+  t.erase(key(table::tools).add(row.id));
+  t.erase(key(table::tools_by_org).add(row.organization_id).add(row.created_at).add(row.id));
+  t.erase(key(table::tools_by_name).add(row.organization_id).text(row.name));
 }
 
 std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by,

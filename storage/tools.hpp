@@ -29,6 +29,8 @@ std::vector<tool> list_tools(const reader& r, const org_id& org, const tool_quer
 std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q);
 
 void put_tool(transaction& t, const tool& row);
+// Agents that had it have it no more.
+void delete_tool(transaction& t, const tool& row);
 // Adds what is missing of the base tools and refreshes the rest; gives all of them.
 std::vector<tool> upsert_base_tools(transaction& t, const organization& org, const user_id& by,
                                     environment& env);

@@ -135,17 +135,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   }
   put_run(t, *row);
   update_activity(t, s, now);
-  std::vector<agent_id> rebuilt;
-  for (auto& id : *changed) {
-    auto agents = agents_of_block(t, id);
-    if (std::find(agents.begin(), agents.end(), s.agent) == agents.end())
-      agents.push_back(s.agent); // a detached block's
-    for (auto& agent : agents)
-      if (std::find(rebuilt.begin(), rebuilt.end(), agent) == rebuilt.end()) {
-        rebuild_system_message(t, agent, prompt_time{now});
-        rebuilt.push_back(agent);
-      }
-  }
+  rebuild_system_messages(t, *changed, s.agent, prompt_time{now});
   return {};
 }
 

@@ -10,8 +10,6 @@ namespace troupe::tools {
 
 namespace {
 
-constexpr std::size_t max_error_chars = 1000;
-
 // One parameter of a tool, as its Python signature has it.
 struct parameter {
   std::string_view name;

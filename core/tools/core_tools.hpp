@@ -33,11 +33,18 @@ struct tool_result {
   std::optional<std::vector<std::string>> stderr_;
 };
 
+// What a tool that ran elsewhere did to a block that it was shown.
+struct block_change {
+  std::string label, value;
+};
+
 // Runs one of the core tools with its parsed arguments. A wrong call (missing or unknown arguments, wrong types) is
 // an error result like any other.
 tool_result run_core_tool(std::string_view name, const json::object& arguments, tool_context& context);
 
-// The error result for an exception, as every executor words it.
+constexpr std::size_t max_error_chars = 1000; // of the line about an exception
+
+// The error result for an exception of a core tool.
 tool_result failed(std::string_view tool_name, const tool_exception& e);
 
 } // namespace troupe::tools

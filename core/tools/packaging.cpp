@@ -6,9 +6,6 @@ namespace troupe::tools {
 
 namespace {
 
-constexpr std::string_view cut_note =
-    "... [NOTE: function output was truncated since it exceeded the character limit";
-
 std::string numbers(std::size_t length, std::int64_t limit) {
   return std::to_string(length) + " > " + std::to_string(limit);
 }

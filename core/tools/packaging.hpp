@@ -6,6 +6,10 @@
 
 namespace troupe::tools {
 
+// Behind a text that is too long; the numbers follow.
+constexpr std::string_view cut_note =
+    "... [NOTE: function output was truncated since it exceeded the character limit";
+
 // {"status":..,"message":..,"time":..} with two spaces of indent. Values longer than `limit` characters are cut, with
 // a note that says so; search results are never cut.
 std::string pack_result(const tool_result& r, std::string_view tool_name, std::int64_t limit, timestamp now,

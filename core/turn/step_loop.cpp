@@ -88,9 +88,11 @@ effects step_loop::on(model_replied e) {
 effects step_loop::run_planned() {
   rules_before_ = rules_;
   run_tools run;
-  for (auto& p : planned_)
+  for (auto& p : planned_) {
     if (!p.result) run.calls.push_back(p.invocation);
-  if (run.calls.empty()) return take_results();
+    run.kept.insert(run.kept.end(), p.blocks.begin(), p.blocks.end());
+  }
+  if (run.calls.empty() && run.kept.empty()) return take_results();
   phase_ = phase::running_tools;
   effects out;
   out.emplace_back(std::move(run));
@@ -103,6 +105,8 @@ effects step_loop::on(tools_finished e) {
     for (auto& p : planned_)
       if (p.invocation.call.id == o.call_id && !p.result) {
         p.result = std::move(o.result);
+        p.once = o.once;
+        p.blocks = std::move(o.blocks);
         break;
       }
   edits_ = std::move(e.edits);
@@ -210,7 +214,7 @@ effects step_loop::on(commit_failed e) {
   if (phase_ != phase::committing && phase_ != phase::storing_compaction) return {};
   if (e.why.code == errc::conflict && !planned_.empty() && ++conflicts_ <= max_conflicts) {
     for (auto& p : planned_)
-      if (!p.violates && !p.invalid) p.result.reset();
+      if (!p.violates && !p.invalid && !p.once) p.result.reset();
     rules_ = rules_before_; // the calls count once
     // The inputs go back to where they were.
     for (auto& m : uncommitted_)
@@ -258,7 +262,7 @@ effects step_loop::on(cancel) {
     return out;
   case phase::idle: return end_now(stop_reason::cancelled, std::nullopt);
   // Tools that run have effects: what they return is stored, and the turn ends after that step.
-  case phase::running_tools:
+  case phase::running_tools: out.emplace_back(abandon_tools{}); return out;
   case phase::committing:
   case phase::storing_compaction:
   case phase::finished: return out;

@@ -41,6 +41,8 @@ protected:
     std::optional<tools::tool_result> result; // set from the start where the call is refused
     bool violates = false;                    // a rule forbids the call
     bool invalid = false;                     // what the rules fix does not fit the tool
+    bool once = false;                        // had effects outside: is not run again
+    std::vector<tools::block_change> blocks;  // what it did to them
   };
 
   // -- the steps of a step

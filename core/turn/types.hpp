@@ -91,6 +91,7 @@ struct tool_invocation {
 struct run_tools {
   std::vector<tool_invocation> calls;
 };
+  std::vector<tools::block_change> kept{}; // what calls did to blocks that are not run again
 struct commit {
   step_commit batch;
 };
@@ -104,6 +105,7 @@ struct say {
 };
 struct abandon_model {};
 struct finished {
+struct abandon_tools {}; // those that run elsewhere are ended
   std::optional<stop_reason> reason;
   std::optional<error> failure;
   usage_statistics usage;
@@ -113,7 +115,8 @@ struct finished {
   bool says_why_late = false; // a failure after something went out is told as one before it
 };
 
-using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, finished>;
+using effect =
+    std::variant<call_model, run_tools, commit, emit, say, abandon_model, abandon_tools, finished>;
 using effects = std::vector<effect>;
 
 inline void append(effects& out, effects more) {
@@ -135,6 +138,8 @@ struct tool_outcome {
   std::string call_id;
   tools::tool_result result;
 };
+  bool once = false; // it had effects outside: it is not run again, whatever becomes of the batch
+  std::vector<tools::block_change> blocks{};
 struct tools_finished {
   std::vector<tool_outcome> outcomes;
   std::vector<tools::memory_edit> edits;

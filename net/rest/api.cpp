@@ -52,6 +52,8 @@ void add_everything(router& r) {
   add_tools(r);
   declare_all(r);
 }
+  add_tool_changes(r);
+  add_tool_runs(r);
 
 // -- who acts -------------------------------------------------------------------------------------
 // A user that nobody knows acts as the default one.

@@ -35,6 +35,8 @@ void add_tags(router& r);
 void add_tools(router& r);
 
 // The document of what is served: the API's schema without the operations that are not.
+void add_tool_changes(router& r);
+void add_tool_runs(router& r);
 std::string openapi_document(const router& r, std::string_view version);
 // Declares every operation of the API, so that what is missing answers 501.
 void declare_all(router& r);

@@ -26,6 +26,7 @@ struct services {
   actors::store_actor store;
   actors::directory_actor directory;
   actors::models_actor calls; // of models
+  actors::sandbox_actor sandbox;
   std::vector<actors::query_actor> queries;
   std::size_t next_query = 0;
   std::shared_ptr<registry> models;

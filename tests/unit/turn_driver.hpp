@@ -195,6 +195,7 @@ private:
     return out;
   }
   static std::string show(const turn::abandon_model&) { return "abandon"; }
+  static std::string show(const turn::abandon_tools&) { return "abandon tools"; }
   static std::string show(const turn::finished& e) {
     std::string out = "finished" + text_of(e.reason);
     if (e.failure) out += " failed: " + e.failure->message;

@@ -1,0 +1,147 @@
+// How the calls of a reply are carried out (actors/tool_round.hpp).
+#include "actors/agent.hpp"
+#include "core/tools/base_tools.hpp"
+#include "storage/agents.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+const tool* tool_round::tool_of(std::size_t i) const {
+  auto& name = asked.calls[i].call.name;
+  auto it = std::find_if(attached.begin(), attached.end(), [&](auto& t) { return t.name == name; });
+  return it == attached.end() ? nullptr : &*it;
+}
+
+bool tool_round::is_out(std::size_t i) const {
+  return std::any_of(out.begin(), out.end(), [&](auto& o) { return o.first == i; });
+}
+
+namespace {
+
+turn::tool_outcome turned_down(const turn::tool_invocation& call, const tools::tool_exception& e) {
+  return {call.call.id, tools::failed(call.call.name, e), false, {}};
+}
+
+} // namespace
+
+void context_runner::carry_out(turn::run_tools e) {
+  auto& round = *(running_->round = std::make_unique<tool_round>(std::move(e)));
+  round.began_ns = deps_->env->monotonic_ns();
+  auto snapshot = deps_->db->snapshot();
+  if (auto record = storage::find_agent(*snapshot, running_->work.order->agent)) {
+    round.attached = storage::tools_of(*snapshot, *record);
+    round.self = std::move(*record);
+  }
+  snapshot.reset();
+  if (round.asked.calls.size() > 1)
+    for (std::size_t i = 0; i < round.asked.calls.size(); ++i)
+      if (auto* t = round.tool_of(i);
+          t && t->enable_parallel_execution.value_or(false) && tools::runs_in_sandbox(*t))
+        run_outside(round, i, *t);
+  go_on_with_tools();
+}
+
+// Until the next call that has to be waited for.
+void context_runner::go_on_with_tools() {
+  auto& round = *running_->round;
+  for (; round.next < round.asked.calls.size(); ++round.next) {
+    auto i = round.next;
+    auto& call = round.asked.calls[i];
+    if (round.outcomes[i] || round.is_out(i)) continue;
+    auto* t = round.tool_of(i);
+    if (round.cancelled)
+      round.outcomes[i] = turned_down(call, tools::value_error("the request was cancelled before this call began"));
+    else if (!t)
+      round.outcomes[i] = turned_down(call, tools::value_error("Tool not found"));
+    else if (tools::is_core_tool(*t))
+      run_here(round, i);
+    else if (tools::runs_in_sandbox(*t) && deps_->sandbox)
+      return run_outside(round, i, *t);
+    else
+      round.outcomes[i] = turned_down(call, {"NotImplementedError",
+                                         "tools of type " + std::string(json::enum_text(t->tool_type_)) +
+                                             " cannot be run by this version yet"});
+  }
+  if (round.out.empty()) finish_tools();
+}
+
+tools::memory& context_runner::blocks_of(tool_round& round) {
+  if (!round.blocks) {
+    auto snapshot = deps_->db->snapshot();
+    round.blocks.emplace(
+        storage::blocks_of_context(*snapshot, round.self, running_->work.order->conversation));
+  }
+  return *round.blocks;
+}
+
+// A built-in tool: what REST or another agent wrote since the turn began is what it works on.
+void context_runner::run_here(tool_round& round, std::size_t i) {
+  auto snapshot = deps_->db->snapshot();
+  auto search = [&](const tools::search_query& q) {
+    return storage::search_history(*snapshot, round.self.id, q.text, q.roles, q.start, q.end,
+                                   static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
+  };
+  tools::tool_context context{round.self, blocks_of(round), *deps_->env, search};
+  auto& call = round.asked.calls[i];
+  round.outcomes[i] = {call.call.id, tools::run_core_tool(call.call.name, call.arguments, context), false, {}};
+}
+
+void context_runner::run_outside(tool_round& round, std::size_t i, const tool& t) {
+  auto& call = round.asked.calls[i];
+  tools::tool_run run;
+  run.name = t.name;
+  run.source = t.source_code.value_or("");
+  run.schema = t.json_schema;
+  run.arguments = call.arguments;
+  run.environment = tools::variables_of(round.self, t);
+  if (tools::asks_for_agent_state(run.source)) {
+    auto snapshot = deps_->db->snapshot();
+    run.agent_state = storage::agent_state(*snapshot, round.self, agent_relations::all());
+  }
+  sandbox_job_ptr job = std::make_shared<sandbox_job>(sandbox_job{deps_->env->random_uuid(), tools::run_request(run)});
+  round.out.emplace_back(i, job->id);
+  auto answered = [this, i, epoch = epoch_, id = job->id](const result<std::string>& r) {
+    bool mine = epoch == epoch_ && running_ && running_->round;
+    if (mine && std::erase(running_->round->out, std::pair(i, id)) > 0) tool_answered(i, r);
+  };
+  self_->request(deps_->sandbox, caf::infinite, job)
+      .then([answered](std::string& body) { answered(std::move(body)); },
+            [answered](const caf::error& why) { answered(from_caf(why)); });
+}
+
+void context_runner::tool_answered(std::size_t i, const result<std::string>& answer) {
+  auto& round = *running_->round;
+  auto& call = round.asked.calls[i].call;
+  auto read = tools::read_run_answer(call.name, answer);
+  if (round.cancelled && !answer)
+    read.result = tools::failed(call.name, tools::value_error("The request was cancelled while this call was running. It "
+                                                              "may have had its effect, or not."));
+  round.outcomes[i] = {call.id, std::move(read.result), true, std::move(read.blocks)};
+  go_on_with_tools();
+}
+
+void context_runner::finish_tools() {
+  auto round = std::move(running_->round);
+  turn::tools_finished event;
+  auto change = [&](const std::vector<tools::block_change>& changes) {
+    for (auto& c : changes)
+      if (auto* b = blocks_of(*round).find(c.label); b && !b->read_only) blocks_of(*round).set_value(c.label, c.value);
+  };
+  change(round->asked.kept);
+  for (auto& o : round->outcomes) {
+    change(o->blocks);
+    event.outcomes.push_back(std::move(*o));
+  }
+  if (round->blocks) event.edits = round->blocks->edits();
+  event.duration_ns = deps_->env->monotonic_ns() - round->began_ns;
+  feed(std::move(event));
+}
+
+void context_runner::carry_out(turn::abandon_tools) {
+  if (!running_->round) return;
+  running_->round->cancelled = true;
+  for (auto& [i, job] : running_->round->out) self_->send(deps_->sandbox, abandon_atom_v, job);
+}
+
+} // namespace troupe::actors

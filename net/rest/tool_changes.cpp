@@ -1,0 +1,257 @@
+// /tools: making, changing and removing tools (reference: resources §6.1)
+#include "core/tools/base_tools.hpp"
+#include "net/rest/parameters.hpp"
+#include "net/rest/resources.hpp"
+#include "net/rest/tool_sources.hpp"
+#include "storage/organizations.hpp"
+#include "storage/tools.hpp"
+
+#include <algorithm>
+
+namespace troupe::net::rest {
+
+awaitable<result<std::string>> in_sandbox(call& c, std::string body) {
+  actors::sandbox_job_ptr job =
+      std::make_shared<actors::sandbox_job>(actors::sandbox_job{c.s.env->random_uuid(), std::move(body)});
+  co_return co_await ask<std::string>(c.s.self, c.s.sandbox, std::move(job));
+}
+
+awaitable<result<json::object>> schema_of(call& c, std::string source,
+                                          std::optional<json::object> arguments) {
+  auto answer = co_await in_sandbox(c, tools::schema_request(source, arguments));
+  co_return tools::read_schema_answer(answer);
+}
+
+namespace {
+
+using char_limit = bounded<1, 1'000'000>;
+using requirements = std::vector<requirement>;
+
+struct tool_creation {
+  std::string source_code;
+  std::optional<std::string> description;
+  std::optional<std::vector<std::string>> tags;
+  std::string source_type = "json"; // as the original stores what names none
+  std::optional<json::object> json_schema, args_json_schema;
+  char_limit return_char_limit{50'000};
+  std::optional<requirements> pip_requirements, npm_requirements;
+  std::optional<bool> default_requires_approval, enable_parallel_execution;
+  static constexpr const char* required[] = {"source_code"};
+  static constexpr bool forbid_extra = true;
+};
+BOOST_DESCRIBE_STRUCT(tool_creation, (),
+                      (description, tags, source_code, source_type, json_schema, args_json_schema,
+                       return_char_limit, pip_requirements, npm_requirements, default_requires_approval,
+                       enable_parallel_execution))
+
+struct tool_change {
+  std::optional<std::string> description, source_code, source_type;
+  std::optional<std::vector<std::string>> tags;
+  std::optional<json::object> json_schema, args_json_schema, metadata__;
+  std::optional<char_limit> return_char_limit;
+  std::optional<requirements> pip_requirements, npm_requirements;
+  std::optional<bool> default_requires_approval, enable_parallel_execution;
+};
+BOOST_DESCRIBE_STRUCT(tool_change, (),
+                      (description, tags, source_code, source_type, json_schema, args_json_schema,
+                       return_char_limit, pip_requirements, npm_requirements, metadata__,
+                       default_requires_approval, enable_parallel_execution))
+
+template <class T> void set(T& to, const std::optional<std::type_identity_t<T>>& from) {
+  if (from) to = *from;
+}
+template <class T> void set(std::optional<T>& to, const std::optional<std::type_identity_t<T>>& from) {
+  if (from) to = from;
+}
+
+std::optional<json::value> stored(const std::optional<requirements>& r) {
+  if (!r) return std::nullopt;
+  return json::try_parse(json::to_text(*r));
+}
+
+// Tells sources apart; twelve hex digits.
+std::string hash_of(std::string_view name, std::string_view source) {
+  std::uint64_t h = 14695981039346656037u; // FNV-1a
+  for (auto part : {name, source})
+    for (unsigned char c : part) h = (h ^ c) * 1099511628211u;
+  std::string out(12, '0');
+  for (auto& digit : out) {
+    digit = "0123456789abcdef"[h & 15];
+    h >>= 4;
+  }
+  return out;
+}
+
+result<tool_creation> creation_of(call& c) {
+  auto document = body_document(c);
+  if (!document) return document.error();
+  auto out = json::read_as<tool_creation>(*document);
+  if (out && out->source_type == "typescript" && !out->json_schema) {
+    json::reader r("body");
+    r.fail_value("TypeScript tools need a json_schema: it is not derived from their source", *document);
+    return json::to_error(r.errors());
+  }
+  if (out && out->source_code.empty())
+    return fail(errc::invalid_argument, "Custom tool is missing source_code field.");
+  return out;
+}
+
+std::string text_in(const json::object& schema, std::string_view name) {
+  auto* v = json::find(schema, name);
+  return v && v->is_string() ? std::string(json::view(v->get_string())) : std::string{};
+}
+std::string name_in(const json::object& schema) { return text_in(schema, "name"); }
+
+tool new_tool(const call& c, std::string name) {
+  tool t;
+  t.id = c.s.env->make_id<tool_id>();
+  t.name = std::move(name);
+  t.created_by_id = c.by.user;
+  t.organization_id = c.by.org;
+  t.created_at = c.s.env->now();
+  t.args_json_schema.emplace();
+  t.project_id = c.project();
+  return t;
+}
+
+void take(tool& t, const tool_creation& made, const json::object& schema) {
+  t.description = made.description.value_or(text_in(schema, "description"));
+  if (made.tags && !made.tags->empty()) t.tags = *made.tags;
+  t.source_code = made.source_code;
+  t.source_type = made.source_type;
+  t.json_schema = schema;
+  set(t.args_json_schema, made.args_json_schema);
+  t.return_char_limit = made.return_char_limit.value;
+  set(t.pip_requirements, stored(made.pip_requirements));
+  set(t.npm_requirements, stored(made.npm_requirements));
+  set(t.default_requires_approval, made.default_requires_approval);
+  set(t.enable_parallel_execution, made.enable_parallel_execution);
+  t.metadata__["tool_hash"] = boost::json::string(hash_of(t.name, made.source_code));
+}
+
+// Both endpoints that make tools change the one that has the name already.
+awaitable<outcome> create(call& c) {
+  auto made = creation_of(c);
+  if (!made) co_return made.error();
+  auto schema = made->json_schema;
+  if (!schema) {
+    auto derived = co_await schema_of(c, made->source_code, made->args_json_schema);
+    if (!derived) co_return derived.error();
+    schema = std::move(*derived);
+  }
+  auto name = name_in(*schema);
+  if (name.empty()) co_return fail(errc::conflict, "The json_schema of a tool needs a name");
+  auto store = [fresh = new_tool(c, name), made = std::move(*made), schema = std::move(*schema),
+                by = c.by](storage::transaction& t) -> result<std::string> {
+    auto row = storage::find_tool_by_name(t, by.org, fresh.name).value_or(fresh);
+    if (tools::is_base_tool(row.name))
+      return fail(errc::conflict, "The name '" + row.name + "' is that of a built-in tool");
+    take(row, made, schema);
+    row.last_updated_by_id = by.user;
+    row.updated_at = fresh.created_at;
+    storage::put_tool(t, row);
+    return json::to_text(row);
+  };
+  co_return co_await write(c, "tools.create", std::move(store));
+}
+
+// -- changes --------------------------------------------------------------------------------------
+result<void> apply(storage::transaction& t, tool& row, const tool_change& change) {
+  if (change.json_schema) {
+    auto name = name_in(*change.json_schema);
+    auto other = storage::find_tool_by_name(t, row.organization_id, name);
+    if (other && other->id != row.id)
+      return invalid_argument("Tool with name '" + name + "' already exists in your organization");
+    if (!name.empty()) row.name = name;
+    row.json_schema = change.json_schema;
+  }
+  set(row.args_json_schema, change.args_json_schema);
+  set(row.description, change.description);
+  set(row.source_code, change.source_code);
+  set(row.source_type, change.source_type);
+  set(row.tags, change.tags);
+  if (change.return_char_limit) row.return_char_limit = change.return_char_limit->value;
+  set(row.pip_requirements, stored(change.pip_requirements));
+  set(row.npm_requirements, stored(change.npm_requirements));
+  set(row.metadata__, change.metadata__);
+  set(row.default_requires_approval, change.default_requires_approval);
+  set(row.enable_parallel_execution, change.enable_parallel_execution);
+  return {};
+}
+
+// A new source has to have the function that the tool is named after.
+awaitable<result<void>> check_source(call& c, const tool& row, const tool_change& change) {
+  if (!change.source_code || change.source_type.value_or(row.source_type.value_or("")) == "typescript")
+    co_return result<void>{};
+  auto name = change.json_schema ? name_in(*change.json_schema) : row.name;
+  auto answer = co_await in_sandbox(c, tools::defines_request(*change.source_code, name));
+  auto defines = tools::read_defines_answer(answer);
+  if (!defines) co_return defines.error();
+  if (*defines) co_return result<void>{};
+  co_return fail(errc::invalid_argument, "Tool name '" + row.name + "' does not match the name in the JSON schema '" +
+                                             name + "' or in the source code `" + *change.source_code + "`");
+}
+
+awaitable<outcome> modify(call& c) {
+  auto id = path_id<tool_id>(c, "tool_id");
+  if (!id) co_return id.error();
+  auto change = body_of<tool_change>(c);
+  if (!change) co_return change.error();
+  auto present = storage::find_tool(*c.s.db->snapshot(), *id, c.by.org);
+  if (!present) co_return storage::not_found_for("Tool", id->str(), c.by);
+  auto checked = co_await check_source(c, *present, *change);
+  if (!checked) co_return checked.error();
+  auto store = [id = *id, change = std::move(*change), by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
+    auto row = storage::find_tool(t, id, by.org);
+    if (!row) return storage::not_found_for("Tool", id.str(), by);
+    if (auto done = apply(t, *row, change); !done) return done.error();
+    row->last_updated_by_id = by.user;
+    row->updated_at = env->now();
+    storage::put_tool(t, *row);
+    return json::to_text(*row);
+  };
+  co_return co_await write(c, "tools.modify", std::move(store));
+}
+
+awaitable<outcome> remove(call& c) {
+  auto id = path_id<tool_id>(c, "tool_id");
+  if (!id) co_return id.error();
+  auto store = [id = *id, by = c.by](storage::transaction& t) -> result<std::string> {
+    auto row = storage::find_tool(t, id, by.org);
+    if (!row) return fail(errc::invalid_argument, "Tool with id " + id.str() + " not found.");
+    storage::delete_tool(t, *row);
+    return "null";
+  };
+  co_return co_await write(c, "tools.delete", std::move(store));
+}
+
+// -- schemas --------------------------------------------------------------------------------------
+struct code_input {
+  std::string code;
+  std::optional<std::string> source_type;
+  static constexpr const char* required[] = {"code"};
+};
+BOOST_DESCRIBE_STRUCT(code_input, (), (code, source_type))
+
+awaitable<outcome> generate_schema(call& c) {
+  auto body = body_of<code_input>(c);
+  if (!body) co_return body.error();
+  if (body->source_type == "typescript")
+    co_return fail(errc::invalid_argument, "Schemas are derived from Python sources only");
+  auto schema = co_await schema_of(c, body->code, std::nullopt);
+  if (!schema) co_return schema.error();
+  co_return http::response::json(json::print(json::value(std::move(*schema))));
+}
+
+} // namespace
+
+void add_tool_changes(router& r) {
+  r.add("POST", "/tools/", create);
+  r.add("PUT", "/tools/", create);
+  r.add("PATCH", "/tools/{tool_id}", modify);
+  r.add("DELETE", "/tools/{tool_id}", remove);
+  r.add("POST", "/tools/generate-schema", generate_schema);
+}
+
+} // namespace troupe::net::rest
