@@ -163,16 +163,17 @@ using sleeper_actor = caf::typed_actor<caf::reacts_to<caf::actor>, // the direct
                                        caf::reacts_to<hint_atom>,  // something may be due
                                        caf::reacts_to<tick_atom>,  // to itself
                                        caf::replies_to<status_atom>::with<actor_status>>; // what is under way
+
 // Calls models. Every call is answered, at the latest when its time is up.
 using models_actor =
     caf::typed_actor<caf::replies_to<model_call_ptr>::with<model_result_ptr>, // one call
                      caf::reacts_to<abandon_atom, uuid>>; // the call of that step is not wanted any more
 
-// The event logs of runs.
 // Runs Python: tools made from source. Every job is answered, at the latest when its time is up.
 using sandbox_actor = caf::typed_actor<caf::replies_to<sandbox_job_ptr>::with<std::string>, // one job
                                        caf::reacts_to<abandon_atom, uuid>>; // end that job
 
+// The event logs of runs.
 using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>,          // from now on readers see it
                                        caf::reacts_to<publish>,              // append
                                        caf::reacts_to<callback_atom, uuid>>; // the run ended: call back

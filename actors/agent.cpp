@@ -1,6 +1,7 @@
 #include "actors/agent.hpp"
 
 #include "core/turn/loops.hpp"
+#include "storage/group_runs.hpp"
 #include "storage/pending.hpp"
 
 #include <algorithm>
@@ -148,6 +149,12 @@ void context_runner::start_turn(job work) {
       "agent.start",
       [&] {
         auto snapshot = deps_->db->snapshot();
+        if (order->group) {
+          auto in = storage::load_group_run(*snapshot, *order, deps_->env->now());
+          if (!in) return carry_out(turn::finished{std::nullopt, in.error(), {}, false, false});
+          running_->machine = std::make_unique<group_run::run_machine>(std::move(*in), *deps_->env);
+          return;
+        }
         auto in = storage::load_turn(*snapshot, *order);
         snapshot.reset();
         if (!in) return carry_out(turn::finished{std::nullopt, in.error(), {}, false, false});
@@ -196,6 +203,7 @@ void context_runner::keep_ticking() {
 void context_runner::tick() {
   ticking_ = false;
   retry_unfinished();
+  end_what_is_late();
   if (running_ && running_->calling && deps_->env->monotonic_ns() >= running_->call_deadline_ns) {
     spdlog::warn("agent {}: the model did not answer in time", running_->work.order->agent.str());
     auto step = *std::exchange(running_->calling, std::nullopt);
@@ -204,13 +212,26 @@ void context_runner::tick() {
                                         "DEADLINE_EXCEEDED: The model did not answer in time"),
                             0, false});
   }
-  if (running_ || !unfinished_.empty()) keep_ticking();
+  if (running_ || !queue_.empty() || !unfinished_.empty()) keep_ticking();
+}
+
+// Whoever gave the errand does not wait any longer.
+void context_runner::end_what_is_late() {
+  auto now = deps_->env->now();
+  auto is_late = [&](const job& j) {
+    return j.order && j.order->part_of && j.order->part_of->deadline && *j.order->part_of->deadline <= now;
+  };
+  std::vector<run_id> late;
+  for (auto& j : queue_)
+    if (is_late(j)) late.push_back(j.order->run_row.id);
+  if (running_ && is_late(running_->work)) late.push_back(running_->work.order->run_row.id);
+  for (auto& run : late) cancel(run, {});
 }
 
 // -- behaviour ------------------------------------------------------------------------------------
 agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
-                                         agent_deps_ptr deps) {
-  self->state.runner = std::make_unique<context_runner>(self, std::move(deps));
+                                         agent_deps_ptr deps, directory_actor others) {
+  self->state.runner = std::make_unique<context_runner>(self, std::move(deps), std::move(others));
   auto* runner = self->state.runner.get();
   return {
       [=](const turn_order_ptr& order) -> caf::typed_response_promise<turn_answer> {

@@ -10,6 +10,7 @@
 #include "storage/traces.hpp"
 
 #include <deque>
+#include <map>
 
 namespace troupe::actors {
 
@@ -27,8 +28,8 @@ struct agent_deps {
   environment* env = nullptr;
   store_actor store;
   models_actor models;
-  streams_actor streams;
   sandbox_actor sandbox; // none: tools from source do not run
+  streams_actor streams;
   sleeper_actor sleeper; // nothing where nobody works in the background
   agent_limits limits;
 };
@@ -56,11 +57,12 @@ struct running_turn {
   std::deque<turn::event> events; // to be handled
   bool handling = false;
   std::vector<turn::stored_message> shown; // for a blocking answer
-  std::optional<step_id> calling;          // the step whose model call is out
   std::unique_ptr<tool_round> round;       // while tools run
+  std::optional<step_id> calling;          // the step whose model call is out
   std::int64_t call_deadline_ns = 0;
   std::vector<std::string> agent_tags;
   std::optional<provider_trace> trace; // of the last call, until its step is stored
+  std::map<run_id, uuid> errands;      // turns of others that it waits for, and in whose mailbox they are
 };
 
 // The batch that ends the run of an order, and nothing else.
@@ -68,7 +70,8 @@ turn::step_commit end_of(const storage::turn_order& order, turn::run_end how);
 
 class context_runner {
 public:
-  context_runner(agent_actor::pointer self, agent_deps_ptr deps) : self_(self), deps_(std::move(deps)) {}
+  context_runner(agent_actor::pointer self, agent_deps_ptr deps, directory_actor others)
+      : self_(self), deps_(std::move(deps)), others_(std::move(others)) {}
 
   void submit(turn_order_ptr order, reply<turn_answer> answer);
   void edit(exclusive_edit e, reply<done> answer);
@@ -103,10 +106,15 @@ private:
   void carry_out(turn::emit e);
   void carry_out(turn::say e);
   void carry_out(turn::abandon_model e);
-  void carry_out(turn::finished e);
-
-  void keep_trace(const model_call& call, const result<model_reply>& reply);
   void carry_out(turn::abandon_tools e);
+  void carry_out(turn::finished e);
+  void carry_out(turn::advance_group e);
+  void carry_out(turn::await_parts e);
+  void carry_out(turn::recall_parts e);
+
+  turn_order_ptr errand_for(const group_run::assignment& a) const;
+  void give(const turn_order_ptr& errand);
+  void part_ended(const run_id& run, const error* why);
 
   void go_on_with_tools();
   tools::memory& blocks_of(tool_round& round);
@@ -114,6 +122,9 @@ private:
   void run_outside(tool_round& round, std::size_t i, const tool& t);
   void tool_answered(std::size_t i, const result<std::string>& answer);
   void finish_tools();
+
+  void keep_trace(const model_call& call, const result<model_reply>& reply);
+
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,
                      const project::options& view);
@@ -123,10 +134,12 @@ private:
   std::optional<run_id> shown_in_stream() const;
   void keep_for_later(turn::step_commit end, const error& why);
   void retry_unfinished();
+  void end_what_is_late();
   void keep_ticking();
 
   agent_actor::pointer self_;
   agent_deps_ptr deps_;
+  directory_actor others_;
   std::deque<job> queue_;
   std::optional<running_turn> running_;
   bool editing_ = false;
@@ -143,6 +156,6 @@ struct agent_state {
 };
 
 agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
-                                         agent_deps_ptr deps);
+                                         agent_deps_ptr deps, directory_actor others);
 
 } // namespace troupe::actors

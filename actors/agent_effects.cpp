@@ -87,7 +87,8 @@ void context_runner::carry_out(turn::commit e) {
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
           [this, current, report](done) {
-            if (deps_->sleeper && report->run_ids && !report->run_ids->empty()) self_->send(deps_->sleeper, hint_atom_v);
+            if (deps_->sleeper && report->run_ids && !report->run_ids->empty())
+              self_->send(deps_->sleeper, hint_atom_v);
             if (current()) feed(turn::committed{report->run_ids});
           },
           [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
@@ -106,7 +107,7 @@ void context_runner::carry_out(turn::commit e) {
 std::optional<run_id> context_runner::shown_in_stream() const {
   if (!running_) return std::nullopt;
   auto& order = *running_->work.order;
-  if (order.part_of) return order.part_of->is_shown ? order.part_of->owner : std::nullopt;
+  if (order.part_of) return order.part_of->shown_in;
   return turn::has_events(order.how) ? std::optional(order.run_row.id) : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // How turns end: told to the client, cancelled, or stored later because the disk was full.
 #include "actors/agent.hpp"
+#include "actors/group_answer.hpp"
 
 #include <algorithm>
 
@@ -26,6 +27,8 @@ void context_runner::answer_client(job& work, const turn::finished& e,
     work.deliver(turn_answer{e.body, std::nullopt});
   } else if (order.part_of && !e.failure) {
     work.deliver(turn_answer{{}, order.run_row.id}); // whoever gave the errand reads what became of it
+  } else if (order.group && order.how == turn::mode::blocking && !e.failure) {
+    work.deliver(turn_answer{group_answer(*deps_->db->snapshot(), order, e), order.run_row.id});
   } else if (order.how == turn::mode::blocking && !e.failure) {
     work.deliver(turn_answer{turn::response_body(shown, e, view, order.request.include_return_message_types),
                              order.run_row.id});

@@ -51,7 +51,8 @@ void context_runner::go_on_with_tools() {
     if (round.outcomes[i] || round.is_out(i)) continue;
     auto* t = round.tool_of(i);
     if (round.cancelled)
-      round.outcomes[i] = turned_down(call, tools::value_error("the request was cancelled before this call began"));
+      round.outcomes[i] =
+          turned_down(call, tools::value_error("the request was cancelled before this call began"));
     else if (!t)
       round.outcomes[i] = turned_down(call, tools::value_error("Tool not found"));
     else if (tools::is_core_tool(*t))
@@ -59,9 +60,9 @@ void context_runner::go_on_with_tools() {
     else if (tools::runs_in_sandbox(*t) && deps_->sandbox)
       return run_outside(round, i, *t);
     else
-      round.outcomes[i] = turned_down(call, {"NotImplementedError",
-                                         "tools of type " + std::string(json::enum_text(t->tool_type_)) +
-                                             " cannot be run by this version yet"});
+      round.outcomes[i] = turned_down(
+          call, {"NotImplementedError", "tools of type " + std::string(json::enum_text(t->tool_type_)) +
+                                            " cannot be run by this version yet"});
   }
   if (round.out.empty()) finish_tools();
 }
@@ -84,7 +85,8 @@ void context_runner::run_here(tool_round& round, std::size_t i) {
   };
   tools::tool_context context{round.self, blocks_of(round), *deps_->env, search};
   auto& call = round.asked.calls[i];
-  round.outcomes[i] = {call.call.id, tools::run_core_tool(call.call.name, call.arguments, context), false, {}};
+  round.outcomes[i] = {
+      call.call.id, tools::run_core_tool(call.call.name, call.arguments, context), false, {}};
 }
 
 void context_runner::run_outside(tool_round& round, std::size_t i, const tool& t) {
@@ -99,7 +101,8 @@ void context_runner::run_outside(tool_round& round, std::size_t i, const tool& t
     auto snapshot = deps_->db->snapshot();
     run.agent_state = storage::agent_state(*snapshot, round.self, agent_relations::all());
   }
-  sandbox_job_ptr job = std::make_shared<sandbox_job>(sandbox_job{deps_->env->random_uuid(), tools::run_request(run)});
+  sandbox_job_ptr job =
+      std::make_shared<sandbox_job>(sandbox_job{deps_->env->random_uuid(), tools::run_request(run)});
   round.out.emplace_back(i, job->id);
   auto answered = [this, i, epoch = epoch_, id = job->id](const result<std::string>& r) {
     bool mine = epoch == epoch_ && running_ && running_->round;
@@ -115,8 +118,9 @@ void context_runner::tool_answered(std::size_t i, const result<std::string>& ans
   auto& call = round.asked.calls[i].call;
   auto read = tools::read_run_answer(call.name, answer);
   if (round.cancelled && !answer)
-    read.result = tools::failed(call.name, tools::value_error("The request was cancelled while this call was running. It "
-                                                              "may have had its effect, or not."));
+    read.result = tools::failed(
+        call.name, tools::value_error("The request was cancelled while this call was running. It "
+                                      "may have had its effect, or not."));
   round.outcomes[i] = {call.id, std::move(read.result), true, std::move(read.blocks)};
   go_on_with_tools();
 }
@@ -126,7 +130,8 @@ void context_runner::finish_tools() {
   turn::tools_finished event;
   auto change = [&](const std::vector<tools::block_change>& changes) {
     for (auto& c : changes)
-      if (auto* b = blocks_of(*round).find(c.label); b && !b->read_only) blocks_of(*round).set_value(c.label, c.value);
+      if (auto* b = blocks_of(*round).find(c.label); b && !b->read_only)
+        blocks_of(*round).set_value(c.label, c.value);
   };
   change(round->asked.kept);
   for (auto& o : round->outcomes) {

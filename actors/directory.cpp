@@ -5,7 +5,7 @@
 namespace troupe::actors {
 
 agent_actor context_directory::activate() {
-  return self_->spawn<caf::lazy_init + caf::monitored>(agent_context, deps_);
+  return self_->spawn<caf::lazy_init + caf::monitored>(agent_context, deps_, directory_actor(self_));
 }
 
 void context_directory::with_context(const uuid& context, std::function<void(const agent_actor&)> use) {

@@ -63,7 +63,10 @@ enum class table : char {
   groups = 'Y',                 // group -> group
   groups_by_org = 'x',          // org | created | group -> -
   group_agents = 'm',           // agent | member or manager | created | group -> -
-  group_messages = 'p'          // group | sequence -> agent
+  group_messages = 'p',         // group | sequence -> agent
+  group_log = '1',              // group | entry -> group_run::log_entry
+  group_cursors = '2',          // group | agent -> how far it has heard
+  group_runs = '3'              // run -> group_run::run_state
 };
 
 // Builds a key part by part.

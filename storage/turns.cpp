@@ -52,8 +52,6 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   return in;
 }
 
-namespace {
-
 void end_run(run& row, const turn::run_end& end, timestamp now) {
   row.status = end.status;
   row.stop_reason_ = end.reason;
@@ -61,6 +59,8 @@ void end_run(run& row, const turn::run_end& end, timestamp now) {
   row.completed_at = naive_timestamp{now.us};
   row.total_duration_ns = (now.us - row.created_at.us) * 1000;
 }
+
+namespace {
 
 void update_activity(transaction& t, const turn::step_commit& s, timestamp now) {
   if (s.messages.empty() && !s.last_stop_reason) return;
@@ -139,11 +139,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   return {};
 }
 
-namespace {
-
-// Calls at the end of a context that were never answered, because the process died between a reply and its results,
-// are answered here: every call has exactly one return.
-void close_open_calls(transaction& t, const run& row, environment& env) {
+void close_open_calls(transaction& t, const run& row, const std::string& why, environment& env) {
   context_key context{row.agent, row.conversation};
   auto messages = context_messages(t, context);
   if (messages.empty()) return;
@@ -155,13 +151,15 @@ void close_open_calls(transaction& t, const run& row, environment& env) {
   for (auto& call : last.tool_calls) {
     tools::tool_result lost;
     lost.status = return_status::error;
-    lost.returned = boost::json::string(
-        "The server was restarted while this call was running. It may have had its effect, or not.");
+    lost.returned = boost::json::string(why);
     tools::add_return(m, tools::make_return(call, lost, 50000, m.created_at, "UTC"));
   }
   append_messages(t, {std::make_shared<const message>(std::move(m))}, &context);
 }
 
+namespace {
+constexpr const char* lost_call =
+    "The server was restarted while this call was running. It may have had its effect, or not.";
 } // namespace
 
 std::size_t recover_runs(transaction& t, environment& env, const std::optional<uuid>& context) {

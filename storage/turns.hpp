@@ -56,6 +56,13 @@ result<void> apply_step(transaction& t, const turn::step_commit& step, environme
 // Stores a compaction that belongs to no run. Errors: not_found.
 result<void> apply_compaction(transaction& t, const turn::step_commit& step, environment& env);
 
+// What the end of a run makes of its row.
+void end_run(run& row, const turn::run_end& end, timestamp now);
+
+// Calls at the end of a context that nobody will answer any more get a return that says so: every call has exactly one
+// return. `why` is that return.
+void close_open_calls(transaction& t, const run& row, const std::string& why, environment& env);
+
 // After a restart: runs that nobody works on any more end as failed, open tool calls get a return that says so. Gives
 // how many runs there were. With a context (an agent's default thread, or a conversation) only those of it.
 std::size_t recover_runs(transaction& t, environment& env, const std::optional<uuid>& context = std::nullopt);

@@ -53,8 +53,8 @@ timestamp begins_at(const group& g, timestamp first_trigger, timestamp last_trig
   return std::min(timestamp{last_trigger.us + idle_us}, timestamp{first_trigger.us + most_pauses * idle_us});
 }
 
-json::object result_of(const std::vector<std::shared_ptr<const message>>& said, const std::vector<step>& steps,
-                       stop_reason reason, bool text_is_speech) {
+json::object result_of(const std::vector<std::shared_ptr<const message>>& said,
+                       const std::vector<step>& steps, stop_reason reason, bool text_is_speech) {
   auto shown = said;
   std::erase_if(shown, [](auto& m) { return m->role == message_role::user; });
   turn::finished end{reason, std::nullopt, sum_of(steps)};

@@ -12,18 +12,21 @@ void group::write_json(std::string& out, const group& g) {
   json::object_writer w(out);
   json::for_each_member<group>([&](auto d) {
     auto name = json::json_name(d.name);
-    if (name == "organization_id" || name == "created_at" || name == "block_ids") return;
+    if (name == "organization_id" || name == "created_at" || name == "block_ids" || name == "options") return;
     if (name == "manager_agent_id") w.raw("shared_block_ids", "[]");
     w.add(name, g.*d.pointer);
+  });
+  json::for_each_member<group_options>([&](auto d) {
+    if (g.options.*d.pointer) w.add(json::json_name(d.name), *(g.options.*d.pointer));
   });
 }
 
 // -- reading --------------------------------------------------------------------------------------
 namespace {
 
-constexpr manager_type managers[] = {manager_type::round_robin, manager_type::supervisor,
-                                     manager_type::dynamic, manager_type::sleeptime,
-                                     manager_type::voice_sleeptime};
+constexpr manager_type managers[] = {manager_type::round_robin,     manager_type::supervisor,
+                                     manager_type::dynamic,         manager_type::sleeptime,
+                                     manager_type::voice_sleeptime, manager_type::swarm};
 
 bool unknown_manager(json::reader& r, const json::value& v, std::string_view tag) {
   std::string expected;
@@ -60,6 +63,15 @@ bool read_manager(json::reader& r, const json::object& o, bool is_new, manager_c
   return json::read(r, *member, out.manager_agent_id.value.emplace());
 }
 
+bool read_options(json::reader& r, const json::object& o, manager_config& out) {
+  bool good = read_member(r, o, "on_member_error", out.options.on_member_error_);
+  good &= read_member(r, o, "member_retries", out.options.member_retries);
+  good &= read_member(r, o, "member_deadline_s", out.options.member_deadline_s);
+  good &= read_member(r, o, "token_budget", out.options.token_budget);
+  good &= read_member(r, o, "quiet_rounds", out.options.quiet_rounds);
+  return good;
+}
+
 bool read_config(json::reader& r, const json::value& v, bool is_new, manager_config& out) {
   auto* o = v.if_object();
   if (!o)
@@ -74,13 +86,15 @@ bool read_config(json::reader& r, const json::value& v, bool is_new, manager_con
     return unknown_manager(r, v, tag);
   json::reader::scope at(r, tag);
   out.manager_type_ = *type;
-  if (*type == manager_type::round_robin) return read_member(r, *o, "max_turns", out.max_turns);
-  bool good = read_manager(r, *o, is_new, out);
-  if (*type == manager_type::dynamic) {
+  bool has_manager = *type != manager_type::round_robin && *type != manager_type::swarm;
+  bool good = !has_manager || read_manager(r, *o, is_new, out);
+  if (!is_sleeptime(*type)) {
     good &= read_member(r, *o, "termination_token", out.termination_token);
     good &= read_member(r, *o, "max_turns", out.max_turns);
+    good &= read_options(r, *o, out);
   } else if (*type == manager_type::sleeptime) {
     good &= read_member(r, *o, "sleeptime_agent_frequency", out.sleeptime_agent_frequency);
+    good &= read_member(r, *o, "idle_seconds", out.options.idle_seconds);
   } else if (*type == manager_type::voice_sleeptime) {
     good &= read_member(r, *o, "max_message_buffer_length", out.max_message_buffer_length);
     good &= read_member(r, *o, "min_message_buffer_length", out.min_message_buffer_length);
@@ -138,6 +152,12 @@ result<void> apply(group& g, const manager_config& c) {
   take(g.sleeptime_agent_frequency, c.sleeptime_agent_frequency);
   take(g.max_message_buffer_length, c.max_message_buffer_length);
   take(g.min_message_buffer_length, c.min_message_buffer_length);
+  take(g.options.on_member_error_, c.options.on_member_error_);
+  take(g.options.member_retries, c.options.member_retries);
+  take(g.options.member_deadline_s, c.options.member_deadline_s);
+  take(g.options.token_budget, c.options.token_budget);
+  take(g.options.quiet_rounds, c.options.quiet_rounds);
+  take(g.options.idle_seconds, c.options.idle_seconds);
   count_turns(g);
   return check_buffers(g);
 }

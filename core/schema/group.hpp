@@ -16,6 +16,27 @@ constexpr bool is_sleeptime(manager_type t) noexcept {
   return t == manager_type::sleeptime || t == manager_type::voice_sleeptime;
 }
 
+// The groups whose manager answers for them: what is said to it is said to the group.
+constexpr bool leads(manager_type t) noexcept {
+  return t == manager_type::supervisor || t == manager_type::dynamic;
+}
+
+enum class on_member_error { abort, skip, retry };
+BOOST_DESCRIBE_ENUM(on_member_error, abort, skip, retry)
+
+// What a group may be told beside what the original knew; answers show what is set.
+struct group_options {
+  std::optional<on_member_error> on_member_error_; // nothing: abort
+  std::optional<std::int64_t> member_retries;      // times that a failed turn is tried again; nothing: 1
+  std::optional<std::int64_t> member_deadline_s;   // of one turn of a member, seconds
+  std::optional<std::int64_t> token_budget;        // of one run: no turn begins once it is used up
+  std::optional<std::int64_t> quiet_rounds;        // turns in a row without a word that end a run
+  std::optional<std::int64_t> idle_seconds;        // sleeptime: companions begin when it was so long quiet
+};
+BOOST_DESCRIBE_STRUCT(group_options, (),
+                      (on_member_error_, member_retries, member_deadline_s, token_budget, quiet_rounds,
+                       idle_seconds))
+
 struct group {
   group_id id;
   manager_type manager_type_ = manager_type::round_robin;
@@ -38,6 +59,7 @@ struct group {
   // -- ours
   org_id organization_id;
   timestamp created_at;
+  group_options options;
   std::vector<block_id>
       block_ids; // shared; answers never show them (the member is deprecated and always empty)
 
@@ -48,7 +70,7 @@ BOOST_DESCRIBE_STRUCT(group, (),
                        deployment_id, manager_agent_id, termination_token, max_turns,
                        sleeptime_agent_frequency, turns_counter, last_processed_message_id,
                        max_message_buffer_length, min_message_buffer_length, hidden, organization_id,
-                       created_at, block_ids))
+                       created_at, options, block_ids))
 
 // `manager_config` of a request: a union by manager_type. Of the members only those of the type are read.
 struct manager_config {
@@ -59,6 +81,10 @@ struct manager_config {
   json::maybe<std::int64_t> sleeptime_agent_frequency;
   json::maybe<std::int64_t> max_message_buffer_length;
   json::maybe<std::int64_t> min_message_buffer_length;
+  struct {
+    json::maybe<on_member_error> on_member_error_;
+    json::maybe<std::int64_t> member_retries, member_deadline_s, token_budget, quiet_rounds, idle_seconds;
+  } options;
 };
 // For a new group the manager is required where there is one.
 struct new_manager : manager_config {

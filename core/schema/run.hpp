@@ -42,6 +42,8 @@ struct run {
   std::uint64_t first_sequence = 0; // of its messages; 0: none yet
   std::uint64_t last_sequence = 0;
   std::vector<std::string> otids; // of the request's messages
+  std::optional<group_id> group;  // whose run it is; `agent` leads it
+  std::vector<run_id> parts;      // of a group: the turns of its members that it consists of, in order
 
   static void write_api(std::string& out, const run& r, bool in_list);
   static void write_metrics(std::string& out, const run& r);
@@ -50,7 +52,7 @@ BOOST_DESCRIBE_STRUCT(run, (),
                       (id, status, created_at, completed_at, agent, conversation, base_template_id,
                        background, metadata, request_config, stop_reason_, callback_url, callback_sent_at,
                        callback_status_code, callback_error, ttft_ns, total_duration_ns, organization_id,
-                       project_id, tools_used, steps, first_sequence, last_sequence, otids))
+                       project_id, tools_used, steps, first_sequence, last_sequence, otids, group, parts))
 
 struct step_error {
   std::string message;

@@ -9,24 +9,26 @@ namespace troupe::turn {
 
 // What the turn has beside what its agent has. Nothing of it is stored with the agent.
 struct overlay {
-  std::string prompt;                          // a further section of the system message
-  std::vector<tool> tools;                     // offered, too; whoever gave the errand carries them out
+  std::string prompt;      // a further section of the system message
+  std::vector<tool> tools; // offered, too
+  std::optional<std::string>
+      answer; // of these tools; nothing: the turn ends, and goes on when they are answered
   std::optional<std::vector<tool_rule>> rules; // in place of the agent's
 
   bool has_tool(const std::string& name) const;
 };
-BOOST_DESCRIBE_STRUCT(overlay, (), (prompt, tools, rules))
+BOOST_DESCRIBE_STRUCT(overlay, (), (prompt, tools, answer, rules))
 
 struct errand {
-  std::optional<run_id> owner;   // the run that this is part of
-  bool is_shown = false;         // the owner's stream shows its events
-  std::optional<group_id> group; // its messages carry this
-  std::vector<uuid> path;        // contexts that wait for it, outermost first
+  std::optional<run_id> owner;    // the run that this is part of
+  std::optional<run_id> shown_in; // whose stream shows its events
+  std::optional<group_id> group;  // its messages carry this
+  std::vector<uuid> path;         // contexts that wait for it, outermost first
   std::optional<timestamp> deadline;
   std::int64_t hops_left = 0; // how many more may wait for each other behind it
   bool may_retry = false;     // a failure of the model does not end the run: it is tried again
   overlay extra;
 };
-BOOST_DESCRIBE_STRUCT(errand, (), (owner, is_shown, group, path, deadline, hops_left, may_retry, extra))
+BOOST_DESCRIBE_STRUCT(errand, (), (owner, shown_in, group, path, deadline, hops_left, may_retry, extra))
 
 } // namespace troupe::turn

@@ -139,7 +139,8 @@ result<prepared_inputs> prepare(const input& in, environment& env) {
   prepared_inputs out;
   auto& given = in.request.messages;
   const message* last = in.in_context.empty() ? nullptr : in.in_context.back().get();
-  const message* pending = last && is_approval_request(*last) ? last : nullptr;
+  bool is_open = in.part_of && last && last->role == message_role::assistant && !last->tool_calls.empty();
+  const message* pending = last && (is_approval_request(*last) || is_open) ? last : nullptr;
   std::size_t first_message = 0;
   if (!given.empty() && !std::holds_alternative<message_create>(given[0])) {
     first_message = 1;

@@ -50,6 +50,10 @@ effects native_loop::take_reply(model_reply reply) {
   if (thinks_in_arguments() && !in_.tokens) take_thoughts(reply);
   if (reply.calls.size() > 1 && !in_.llm.parallel_tool_calls.value_or(false)) reply.calls.resize(1);
   if (reply.calls.empty()) return store_text(std::move(reply));
+  if (std::any_of(reply.calls.begin(), reply.calls.end(), [&](auto& c) { return waits_for_giver(c.name); })) {
+    std::erase_if(reply.calls, [&](auto& c) { return !waits_for_giver(c.name); });
+    return store_open_calls(std::move(reply));
+  }
   std::vector<bool> gated;
   for (auto& call : reply.calls) gated.push_back(is_gated(call.name) || is_client_tool(call.name));
   if (std::find(gated.begin(), gated.end(), true) != gated.end())
@@ -103,9 +107,10 @@ effects native_loop::take_results() {
     called.tool_calls.push_back(p.invocation.call);
     tools::add_return(results, returned(p, results.created_at));
     auto* t = find_tool(p.invocation.call.name);
-    if (t && !p.violates) step_tools_used_.push_back(t->id);
+    if (t && !p.violates && t->id != tool_id{}) step_tools_used_.push_back(t->id);
   }
   if (!planned_.empty()) results.name = planned_.front().invocation.call.name;
+  if (answers_open_calls()) results.name = context_.back()->tool_calls.front().name;
   if (!results.tool_returns.empty()) results.tool_call_id = results.tool_returns.front().tool_call_id;
   decide_after_calls();
   if (!resumed_) fresh.push_back(std::move(called)); // a resumed reply is stored already

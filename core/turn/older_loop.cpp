@@ -67,6 +67,12 @@ effects older_loop::take_reply(model_reply reply) {
   if (!given.thoughts.empty() && content_.empty())
     content_.emplace_back(text_content{given.thoughts, std::nullopt});
   wants_heartbeat_ = given.heartbeat;
+  if (waits_for_giver(call.name)) {
+    model_reply open;
+    open.content = content_;
+    open.calls.push_back(std::move(call));
+    return store_open_calls(std::move(open));
+  }
   if (is_gated(call.name)) return store_suspension(call);
   plan(call);
   return run_planned();
@@ -102,7 +108,7 @@ effects older_loop::take_results() {
   tools::add_return(result, returned(p, result.created_at));
   step_tools_used_.clear();
   auto* t = find_tool(p.invocation.call.name);
-  if (t && !p.violates) step_tools_used_.push_back(t->id);
+  if (t && !p.violates && t->id != tool_id{}) step_tools_used_.push_back(t->id);
   bool well = p.result->status == return_status::success;
   if (!resumed_) fresh.push_back(std::move(called)); // a resumed reply is stored already
   fresh.push_back(std::move(result));
@@ -156,6 +162,13 @@ effects older_loop::resume_from_approval() {
   auto& call = request.tool_calls.front();
   auto it = std::find_if(approval_->approvals.begin(), approval_->approvals.end(),
                          [&](auto& a) { return is_about(a, call, request); });
+  if (it != approval_->approvals.end() && it->is_return && answers_open_calls()) {
+    plan_unchecked(call);
+    planned_.front().result = tools::tool_result{
+        it->returned.status, boost::json::string(std::get<std::string>(it->returned.func_response)), {}, {}};
+    wants_heartbeat_ = true;
+    return run_planned();
+  }
   if (it == approval_->approvals.end() || it->is_return)
     return end_now(stop_reason::invalid_tool_call, std::nullopt);
   if (!it->approve) return store_denial(call, it->reason);

@@ -90,18 +90,22 @@ std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how
   return out;
 }
 
-std::string response_body(const std::vector<stored_message>& messages, const finished& f,
-                          const project::options& view,
+std::string response_body(const std::vector<project::api_message>& messages, const finished& f,
                           const std::optional<std::vector<message_type>>& types) {
-  auto api = project::project_list(messages, view);
   std::string out;
   json::object_writer(out)
-      .raw("messages", project::to_array(api, types && types->empty() ? std::nullopt : types))
+      .raw("messages", project::to_array(messages, types && types->empty() ? std::nullopt : types))
       .raw("stop_reason", stop_frame(f.reason.value_or(stop_reason::end_turn)))
       .add("usage", f.usage)
       .null("logprobs")
       .null("turns");
   return out;
+}
+
+std::string response_body(const std::vector<stored_message>& messages, const finished& f,
+                          const project::options& view,
+                          const std::optional<std::vector<message_type>>& types) {
+  return response_body(project::project_list(messages, view), f, types);
 }
 
 } // namespace troupe::turn

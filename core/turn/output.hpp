@@ -32,6 +32,8 @@ std::string summary_as_user_message(const message& m);
 std::vector<frame> closing_frames(const finished& f, const run_id& run, mode how, bool visible, bool tokens);
 
 // LettaResponse.
+std::string response_body(const std::vector<project::api_message>& messages, const finished& f,
+                          const std::optional<std::vector<message_type>>& types);
 std::string response_body(const std::vector<stored_message>& messages, const finished& f,
                           const project::options& view,
                           const std::optional<std::vector<message_type>>& types);

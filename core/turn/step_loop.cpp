@@ -57,7 +57,7 @@ effects step_loop::ask_model() {
   chunks.id = reply_id_;
   chunks.step = step_->id;
   chunks.run = in_.run;
-  if (auto& e = in_.part_of; e && e->is_shown && e->owner) chunks.run = *e->owner;
+  if (in_.part_of && in_.part_of->shown_in) chunks.run = *in_.part_of->shown_in;
   if (in_.part_of && in_.part_of->group) chunks.name = in_.self.name;
   chunks.types = in_.request.include_return_message_types;
   chunks.inner = inner();
@@ -114,6 +114,20 @@ effects step_loop::on(tools_finished e) {
   return take_results();
 }
 
+// Stored as an ordinary reply that is not answered yet.
+effects step_loop::store_open_calls(model_reply reply) {
+  auto called = fresh_message(message_role::assistant);
+  called.id = reply_id_;
+  called.content = std::move(reply.content);
+  called.tool_calls = std::move(reply.calls);
+  called.tool_call_id = called.tool_calls.front().id;
+  go_on_ = false;
+  stop_ = stop_reason::requires_approval;
+  std::vector<message> fresh;
+  fresh.push_back(std::move(called));
+  return commit_step(std::move(fresh));
+}
+
 // -- the batch ------------------------------------------------------------------------------------
 effects step_loop::commit_step(std::vector<message> fresh) {
   step_commit batch;
@@ -135,7 +149,7 @@ effects step_loop::commit_step(std::vector<message> fresh) {
     if (show) to_emit_.push_back(uncommitted_.back());
   };
   bool takes_inputs = !approval_;
-  if (approval_) keep(std::move(*approval_), false);
+  if (approval_ && !answers_open_calls()) keep(std::move(*approval_), false);
   if (takes_inputs)
     for (auto& m : inputs_) keep(*m, false);
   for (auto& m : fresh) keep(std::move(m), true);

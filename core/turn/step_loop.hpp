@@ -58,6 +58,12 @@ protected:
   const tool* find_tool(const std::string& name) const;
   bool is_gated(const std::string& name) const { return rules_.needs_approval(name) && find_tool(name); }
   bool is_client_tool(const std::string& name) const;
+  // The turn ends with calls of this tool; whoever gave the errand answers them in a turn that follows.
+  bool waits_for_giver(const std::string& name) const;
+  effects store_open_calls(model_reply reply);
+  bool answers_open_calls() const {
+    return approval_ && !context_.empty() && !is_approval_request(*context_.back());
+  }
   message fresh_message(message_role role) const;
   message heartbeat(const std::string& reason) const;
   tool_return returned(const planned& p, timestamp now) const;
@@ -99,6 +105,7 @@ private:
   effects on(committed e);
   effects on(commit_failed e);
   effects on(cancel);
+  effects on(part_ended) { return {}; } // of groups only
 
   effects ask_model();
   model_request make_request() const;

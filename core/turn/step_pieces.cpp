@@ -265,6 +265,10 @@ const tool* step_loop::find_tool(const std::string& name) const {
   return it == in_.tools.end() ? nullptr : &*it;
 }
 
+bool step_loop::waits_for_giver(const std::string& name) const {
+  return in_.part_of && !in_.part_of->extra.answer && in_.part_of->extra.has_tool(name);
+}
+
 bool step_loop::is_client_tool(const std::string& name) const {
   auto& list = in_.request.client_tools;
   return std::any_of(list.begin(), list.end(), [&](auto& t) { return t.name == name; });

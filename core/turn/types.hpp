@@ -3,6 +3,7 @@
 // before it is durable).
 #pragma once
 
+#include "core/group/state.hpp"
 #include "core/protocol/model_request.hpp"
 #include "core/schema/agent.hpp"
 #include "core/schema/message_request.hpp"
@@ -90,8 +91,8 @@ struct tool_invocation {
 };
 struct run_tools {
   std::vector<tool_invocation> calls;
-};
   std::vector<tools::block_change> kept{}; // what calls did to blocks that are not run again
+};
 struct commit {
   step_commit batch;
 };
@@ -104,8 +105,8 @@ struct say {
   std::vector<std::string> bodies;
 };
 struct abandon_model {};
-struct finished {
 struct abandon_tools {}; // those that run elsewhere are ended
+struct finished {
   std::optional<stop_reason> reason;
   std::optional<error> failure;
   usage_statistics usage;
@@ -115,8 +116,19 @@ struct abandon_tools {}; // those that run elsewhere are ended
   bool says_why_late = false; // a failure after something went out is told as one before it
 };
 
-using effect =
-    std::variant<call_model, run_tools, commit, emit, say, abandon_model, abandon_tools, finished>;
+// -- of a group's run, which is a turn whose steps are turns of others
+struct advance_group { // one batch; what it begins is begun when it is durable
+  group_run::step batch;
+};
+struct await_parts { // after a restart
+  std::vector<group_run::part> parts;
+};
+struct recall_parts {
+  std::vector<group_run::part> parts;
+};
+
+using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, abandon_tools, finished, advance_group,
+                            await_parts, recall_parts>;
 using effects = std::vector<effect>;
 
 inline void append(effects& out, effects more) {
@@ -137,9 +149,9 @@ struct model_failed {
 struct tool_outcome {
   std::string call_id;
   tools::tool_result result;
-};
   bool once = false; // it had effects outside: it is not run again, whatever becomes of the batch
   std::vector<tools::block_change> blocks{};
+};
 struct tools_finished {
   std::vector<tool_outcome> outcomes;
   std::vector<tools::memory_edit> edits;
@@ -153,9 +165,13 @@ struct commit_failed {
   error why; // errc::conflict: a block has moved on, the tools have to run again
 };
 struct cancel {};
+struct part_ended { // of a group's run
+  group_run::outcome what;
+  group_run::view now;
+};
 
-using event =
-    std::variant<started, model_replied, model_failed, tools_finished, committed, commit_failed, cancel>;
+using event = std::variant<started, model_replied, model_failed, tools_finished, committed, commit_failed,
+                           cancel, part_ended>;
 
 // A turn. Not thread safe; lives inside one actor.
 class machine {

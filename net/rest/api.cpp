@@ -40,6 +40,8 @@ void add_everything(router& r) {
   add_conversations(r);
   add_groups(r);
   add_group_messages(r);
+  add_group_sending(r);
+  add_group_log(r);
   add_identities(r);
   add_jobs(r);
   add_message_search(r);
@@ -50,10 +52,10 @@ void add_everything(router& r) {
   add_steps(r);
   add_tags(r);
   add_tools(r);
-  declare_all(r);
-}
   add_tool_changes(r);
   add_tool_runs(r);
+  declare_all(r);
+}
 
 // -- who acts -------------------------------------------------------------------------------------
 // A user that nobody knows acts as the default one.

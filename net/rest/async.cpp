@@ -15,13 +15,19 @@ awaitable<outcome> create(call& c) {
   auto body = body_of<send_request>(c);
   if (!body) co_return body.error();
   if (body->messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
-  body->client_tools.clear(); // nobody is there to run them
-  body->client_skills.clear();
-  body->stream_tokens = false;
   if (!storage::find_agent(*c.s.db->snapshot(), *id, c.by.org))
     co_return fail(errc::not_found, "Agent not found");
   destination to{*id, std::nullopt, "send_message_async", std::nullopt};
-  auto order = co_await make_order(c, std::move(to), std::move(*body), turn::mode::async);
+  co_return co_await accept(c, std::move(to), std::move(*body));
+}
+
+} // namespace
+
+awaitable<outcome> accept(call& c, destination to, send_request request) {
+  request.client_tools.clear(); // nobody is there to run them
+  request.client_skills.clear();
+  request.stream_tokens = false;
+  auto order = co_await make_order(c, std::move(to), std::move(request), turn::mode::async);
   if (!order) co_return order.error();
   auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, *order);
   if (!accepted) co_return accepted.error();
@@ -32,8 +38,6 @@ awaitable<outcome> create(call& c) {
   run::write_api(out, row.value_or((*order)->run_row), false);
   co_return http::response::json(std::move(out));
 }
-
-} // namespace
 
 void add_async(router& r) { r.add("POST", "/agents/{agent_id}/messages/async", create); }
 

@@ -17,7 +17,9 @@ awaitable<bool> cancel_one(call& c, const run_id& id) {
   if (!row) co_return false;
   // One that has ended stays as it is, whatever works there now; but its question for approval may be open.
   if (is_terminal(row->status) && row->stop_reason_ != stop_reason::requires_approval) co_return true;
-  auto context = row->conversation ? row->conversation->value : row->agent.value;
+  auto context = row->group          ? row->group->value
+                 : row->conversation ? row->conversation->value
+                                     : row->agent.value;
   auto here = co_await ask<bool>(c.s.self, c.s.directory, actors::cancel_atom_v, context, id.value);
   if (here && *here) co_return true;
   auto stored = co_await write_between_turns(

@@ -1,4 +1,5 @@
 // /groups/{id}/messages: listing and reset (reference: groups §2.0)
+#include "net/rest/groups_log.hpp"
 #include "net/rest/message_lists.hpp"
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
@@ -10,15 +11,20 @@ namespace troupe::net::rest {
 
 namespace {
 
+// Rows of the members, or each utterance once (D11).
+enum class group_view { rows, conversation };
+BOOST_DESCRIBE_ENUM(group_view, rows, conversation)
+
 struct list_parameters {
   bool use_assistant_message = true;
   std::string assistant_message_tool_name = "send_message";
   std::string assistant_message_tool_kwarg = "message";
   std::optional<std::vector<message_type>> include_return_message_types;
+  std::optional<group_view> view;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (),
                       (use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg,
-                       include_return_message_types))
+                       include_return_message_types, view))
 
 // Cuts the places to the window that a page asks for: from the end that the order names, oldest first as with agents.
 void cut(std::vector<storage::message_place>& all, const std::optional<std::uint64_t>& before,
@@ -43,6 +49,7 @@ awaitable<outcome> list(call& c) {
   auto list = [id = *id, page = *page, p = *p, by = c.by](const storage::reader& r) -> result<std::string> {
     auto g = storage::find_group(r, id, by.org);
     if (!g) return storage::not_found_for("Group", id.str(), by);
+    if (p.view == group_view::conversation) return conversation_text(r, *g, page);
     auto before = sequence_of(r, page.before, by.org);
     if (!before) return before.error();
     auto after = sequence_of(r, page.after, by.org);
@@ -97,8 +104,6 @@ void add_group_messages(router& r) {
   r.add("GET", "/groups/{group_id}/messages", list);
   r.add("PATCH", "/groups/{group_id}/messages/{message_id}", modify);
   r.add("PATCH", "/groups/{group_id}/reset-messages", reset);
-  r.declare("POST", "/groups/{group_id}/messages");
-  r.declare("POST", "/groups/{group_id}/messages/stream");
 }
 
 } // namespace troupe::net::rest

@@ -23,6 +23,8 @@ void add_conversations(router& r);
 void add_conversation_messages(router& r);
 void add_groups(router& r);
 void add_group_messages(router& r);
+void add_group_sending(router& r);
+void add_group_log(router& r);
 void add_identities(router& r);
 void add_jobs(router& r);
 void add_message_search(router& r);
@@ -33,10 +35,10 @@ void add_run_streaming(router& r);
 void add_steps(router& r);
 void add_tags(router& r);
 void add_tools(router& r);
-
-// The document of what is served: the API's schema without the operations that are not.
 void add_tool_changes(router& r);
 void add_tool_runs(router& r);
+
+// The document of what is served: the API's schema without the operations that are not.
 std::string openapi_document(const router& r, std::string_view version);
 // Declares every operation of the API, so that what is missing answers 501.
 void declare_all(router& r);

@@ -5,6 +5,7 @@
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/images.hpp"
 #include "net/rest/run_streaming.hpp"
+#include "storage/groups.hpp"
 
 namespace troupe::net::rest {
 
@@ -78,6 +79,19 @@ run make_run(const call& c, const destination& to, const send_request& request, 
 
 } // namespace
 
+namespace {
+
+// What is said to the manager of a group is said to its group; answers to approvals are the manager's own.
+std::optional<group_id> group_of_manager(const call& c, const agent& a, const destination& to,
+                                         const send_request& request) {
+  bool is_message = !request.messages.empty() && std::holds_alternative<message_create>(request.messages[0]);
+  if (to.conversation || !is_message) return std::nullopt;
+  auto g = storage::managed_group(*c.s.db->snapshot(), a.id);
+  return g && leads(g->manager_type_) ? std::optional(g->id) : std::nullopt;
+}
+
+} // namespace
+
 awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
                                                      turn::mode how) {
   auto a = storage::find_agent(*c.s.db->snapshot(), to.agent, c.by.org);
@@ -92,6 +106,8 @@ awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, se
   order->acting = c.by;
   order->llm_override = std::move(*model);
   order->how = how;
+  order->group = to.group ? to.group : group_of_manager(c, *a, to, request);
+  order->run_row.group = order->group;
   order->replays = to.replays && how == turn::mode::background;
   if (how != turn::mode::async) order->busy = busy_of(c);
   if (a->compaction.model != a->llm.handle) order->summarizer = summarizer_of(c, a->compaction);

@@ -12,6 +12,7 @@ struct destination {
   std::string run_type;                            // metadata of the run
   std::optional<std::string> model;                // handle that the conversation has of its own
   std::optional<model_settings> model_settings_{}; // and its settings
+  std::optional<group_id> group{};                 // its run, which the agent leads
   bool replays = false; // in the background: the same otids give the same run again, also after its end
 };
 
@@ -25,6 +26,9 @@ std::optional<llm_config> summarizer_of(const call& c, const compaction_settings
 
 // Runs the turn; the answer is its response, or the stream of its events.
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);
+
+// Runs the turn behind the client: the answer is its run.
+awaitable<outcome> accept(call& c, destination to, send_request request);
 
 // The body of the provider's request that the turn would begin with. Nothing is kept.
 awaitable<outcome> preview(call& c, destination to, send_request request);

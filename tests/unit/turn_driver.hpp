@@ -195,6 +195,7 @@ private:
     return out;
   }
   static std::string show(const turn::abandon_model&) { return "abandon"; }
+  template <class E> static std::string show(const E&) { return "of a group"; }
   static std::string show(const turn::abandon_tools&) { return "abandon tools"; }
   static std::string show(const turn::finished& e) {
     std::string out = "finished" + text_of(e.reason);
