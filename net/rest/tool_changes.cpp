@@ -6,7 +6,7 @@
 #include "storage/organizations.hpp"
 #include "storage/tools.hpp"
 
-#include <algorithm>
+#include <openssl/sha.h>
 
 namespace troupe::net::rest {
 
@@ -69,16 +69,15 @@ std::optional<json::value> stored(const std::optional<requirements>& r) {
   return json::try_parse(json::to_text(*r));
 }
 
-// Tells sources apart; twelve hex digits.
-std::string hash_of(std::string_view name, std::string_view source) {
-  std::uint64_t h = 14695981039346656037u; // FNV-1a
-  for (auto part : {name, source})
-    for (unsigned char c : part) h = (h ^ c) * 1099511628211u;
-  std::string out(12, '0');
-  for (auto& digit : out) {
-    digit = "0123456789abcdef"[h & 15];
-    h >>= 4;
-  }
+// Tells sources apart: the beginning of a digest, as the original makes it where a tool needs no packages.
+std::string hash_of(const tool& t) {
+  auto text = t.source_code.value_or("");
+  for (auto* needs : {&t.pip_requirements, &t.npm_requirements})
+    text += "|" + (*needs ? json::print(**needs) : std::string{});
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  std::string out;
+  for (int i = 0; i < 6; ++i) out += {"0123456789abcdef"[digest[i] >> 4], "0123456789abcdef"[digest[i] & 15]};
   return out;
 }
 
@@ -126,7 +125,7 @@ void take(tool& t, const tool_creation& made, const json::object& schema) {
   set(t.npm_requirements, stored(made.npm_requirements));
   set(t.default_requires_approval, made.default_requires_approval);
   set(t.enable_parallel_execution, made.enable_parallel_execution);
-  t.metadata__["tool_hash"] = boost::json::string(hash_of(t.name, made.source_code));
+  t.metadata__["tool_hash"] = boost::json::string(hash_of(t));
 }
 
 // Both endpoints that make tools change the one that has the name already.
@@ -226,6 +225,12 @@ awaitable<outcome> remove(call& c) {
   co_return co_await write(c, "tools.delete", std::move(store));
 }
 
+// What the original answers where it has no vector store; here there is no search of tools at all.
+awaitable<outcome> search(call&) {
+  co_return fail(errc::invalid_argument,
+                 "Tool semantic search requires tool embedding to be enabled (embed_tools=True).");
+}
+
 // -- schemas --------------------------------------------------------------------------------------
 struct code_input {
   std::string code;
@@ -251,6 +256,7 @@ void add_tool_changes(router& r) {
   r.add("PUT", "/tools/", create);
   r.add("PATCH", "/tools/{tool_id}", modify);
   r.add("DELETE", "/tools/{tool_id}", remove);
+  r.add("POST", "/tools/search", search);
   r.add("POST", "/tools/generate-schema", generate_schema);
 }
 
