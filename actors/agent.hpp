@@ -120,6 +120,7 @@ private:
   tools::memory& blocks_of(tool_round& round);
   void run_here(tool_round& round, std::size_t i);
   void run_outside(tool_round& round, std::size_t i, const tool& t);
+  void begin_tools();
   void tool_answered(std::size_t i, const result<std::string>& answer);
   void finish_tools();
 

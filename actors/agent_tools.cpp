@@ -2,6 +2,7 @@
 #include "actors/agent.hpp"
 #include "core/tools/base_tools.hpp"
 #include "storage/agents.hpp"
+#include "storage/tool_intents.hpp"
 
 #include <algorithm>
 
@@ -34,7 +35,27 @@ void context_runner::carry_out(turn::run_tools e) {
     round.self = std::move(*record);
   }
   snapshot.reset();
-  if (round.asked.calls.size() > 1)
+  if (!round.asked.if_lost) return begin_tools();
+  auto begin = [this, epoch = epoch_](const error* why) {
+    if (epoch != epoch_ || !running_ || !running_->round) return;
+    if (why) running_->round->refused = *why;
+    begin_tools();
+  };
+  auto apply = [batch = std::move(*round.asked.if_lost)](storage::transaction& t) -> result<void> {
+    storage::put_tool_intent(t, batch);
+    return {};
+  };
+  self_->request(deps_->store, caf::infinite, write{"turn.intent", std::move(apply)})
+      .then([begin](done) { begin(nullptr); },
+            [begin](const caf::error& e) {
+              auto why = from_caf(e);
+              begin(&why);
+            });
+}
+
+void context_runner::begin_tools() {
+  auto& round = *running_->round;
+  if (round.asked.calls.size() > 1 && !round.refused)
     for (std::size_t i = 0; i < round.asked.calls.size(); ++i)
       if (auto* t = round.tool_of(i);
           t && t->enable_parallel_execution.value_or(false) && tools::runs_in_sandbox(*t))
@@ -61,6 +82,8 @@ void context_runner::go_on_with_tools() {
       return run_outside(round, i, *t);
     else
       round.outcomes[i] = turned_down(
+    else if (round.refused && tools::runs_in_sandbox(*t))
+      round.outcomes[i] = turned_down(call, {"StorageError", round.refused->message});
           call, {"NotImplementedError", "tools of type " + std::string(json::enum_text(t->tool_type_)) +
                                             " cannot be run by this version yet"});
   }

@@ -26,3 +26,4 @@ struct tool_round {
 };
 
 } // namespace troupe::actors
+  std::optional<error> refused; // why nothing may act outside: that it would could not be stored

@@ -28,6 +28,7 @@ enum class table : char {
   tools_by_org = 't',           // org | created | tool -> -
   tools_by_name = 'n',          // org | name -> tool
   tool_agents = 'o',            // tool | agent -> -
+  tool_intents = '8',           // run -> what its step is if its tools never return
   messages = 'H',               // agent | sequence -> message
   message_ids = 'h',            // message -> agent | sequence
   messages_by_org = 'J',        // org | sequence -> agent

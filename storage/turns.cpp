@@ -9,6 +9,7 @@
 #include "storage/prompts.hpp"
 #include "storage/runs.hpp"
 #include "storage/sleeptime.hpp"
+#include "storage/tool_intents.hpp"
 
 #include <algorithm>
 
@@ -106,6 +107,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   auto row = find_run(t, s.run);
   if (!row || !t.get(key(table::agents).add(s.agent))) return agent_gone(s.agent);
   if (is_terminal(row->status)) return fail(errc::cancelled, "The run has ended");
+  drop_tool_intent(t, s.run);
   auto changed = apply_edits(t, s.agent, s.conversation, s.edits, env);
   if (!changed) return changed.error();
   auto now = env.now();
@@ -157,11 +159,6 @@ void close_open_calls(transaction& t, const run& row, const std::string& why, en
   append_messages(t, {std::make_shared<const message>(std::move(m))}, &context);
 }
 
-namespace {
-constexpr const char* lost_call =
-    "The server was restarted while this call was running. It may have had its effect, or not.";
-} // namespace
-
 std::size_t recover_runs(transaction& t, environment& env, const std::optional<uuid>& context) {
   std::size_t n = 0;
   for (auto& id : active_runs(t)) {
@@ -172,7 +169,9 @@ std::size_t recover_runs(transaction& t, environment& env, const std::optional<u
     }
     auto owner = row->group ? row->group->value : context_key{row->agent, row->conversation}.owner();
     if (context && owner != *context) continue;
-    if (!row->group) close_open_calls(t, *row, lost_call, env);
+    settle_tool_intent(t, id, env);
+    row = find_run(t, id);
+    if (!row->group) close_open_calls(t, *row, turn::lost_call, env);
     if (is_sleeptime_run(t, id)) continue;       // waits, or is tried again
     if (!context && is_pending(t, id)) continue; // goes on
     ++n;

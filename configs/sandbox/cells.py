@@ -68,6 +68,12 @@ def work(request):
     return {"run": run, "schema": schema, "defines": defines}[request["do"]](request)
 
 
+def rehearse():
+    """A call that does nothing: what calls touch is touched before there is one to wait for it."""
+    answer = run({"source": "def nothing(x: int):\n    return x\n", "name": "nothing", "arguments": {"x": 1}})
+    json.loads(text_of(answer))
+
+
 def call_process(request_fd, out_fd, err_fd, result_fd, warden):
     os.setsid()
     die_with(warden)
@@ -80,6 +86,7 @@ def call_process(request_fd, out_fd, err_fd, result_fd, warden):
     sys.stdin = open(0, closefd=False)
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1)
+    rehearse()
     with open(request_fd, "rb") as file:
         text = file.read()
     if not text:
@@ -186,13 +193,13 @@ def end(child):
             status = os.waitstatus_to_exitcode(ended)
 
 
-def serve(connection, child, request_fd, streams):
+def serve(connection, child, request_fd, streams, folder):
     request = json.loads(receive(connection))
     limits = request["limits"]
     out, err, result = streams
     out.limit = err.limit = limits["output"]
     result.limit = limits["result"]
-    request["folder"] = tempfile.mkdtemp(prefix="tool-")
+    request["folder"] = folder
     try:
         pidfd = os.pidfd_open(child)
         try:
@@ -206,7 +213,7 @@ def serve(connection, child, request_fd, streams):
             answer(connection, streams, how == "late", status)
     finally:
         end(child)
-        shutil.rmtree(request["folder"], ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def answer(connection, streams, late, status):
@@ -219,7 +226,7 @@ def answer(connection, streams, late, status):
     connection.sendall(len(body).to_bytes(8, "big") + body)
 
 
-def warden(control, taken, keeper):
+def warden(control, taken, keeper, folders):
     die_with(keeper)
     adopt_orphans()
     signal.set_wakeup_fd(-1)
@@ -231,11 +238,14 @@ def warden(control, taken, keeper):
     for fd in (request_r, out_w, err_w, result_w):
         os.close(fd)
     LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    folder = f"{folders}/{own}"
+    os.mkdir(folder, 0o700)
+    json.loads(text_of({"touched": [own]}))
     data, connections, _, _ = socket.recv_fds(control, 1, 1)
     if connections:
         os.write(taken, b"+")
         with socket.socket(fileno=connections[0]) as connection:
-            serve(connection, child, request_w, [Stream(fd, 0) for fd in (out_r, err_r, result_r)])
+            serve(connection, child, request_w, [Stream(fd, 0) for fd in (out_r, err_r, result_r)], folder)
     end(child)
 
 
@@ -253,8 +263,8 @@ def isolated(body):
     os._exit(0)
 
 
-def reap(cells):
-    """Forgets the wardens that ended, and ends what belongs to none."""
+def reap(cells, folders):
+    """Forgets the wardens that ended, and ends what belongs to none; what they had no time to remove goes too."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -263,16 +273,15 @@ def reap(cells):
         if pid == 0:
             break
         cells.discard(pid)
+        shutil.rmtree(f"{folders}/{pid}", ignore_errors=True)
     for pid in children():
         if pid not in cells:
             kill(pid)
 
 
 def warm_up():
-    """What a call needs is imported, compiled and touched once, before the forks."""
-    shutil.rmtree(tempfile.mkdtemp(prefix="tool-"))
-    run({"source": "def warm(x: int):\n    return x\n", "name": "warm", "arguments": {"x": 1}})
-    json.loads(text_of({"warm": [1, "x"]}))
+    """What a call needs is imported and compiled once, before the forks."""
+    rehearse()
     gc.collect()
     gc.freeze()
 
@@ -287,6 +296,7 @@ def keep(spares):
     signal.signal(signal.SIGCHLD, lambda *_: None)
     warm_up()
     own, cells, ready = os.getpid(), set(), 0
+    folders = tempfile.mkdtemp(prefix="tools-")
     poll = select.poll()
     for fd, events in ((control, 0), (taken_r, select.POLLIN), (child_r, select.POLLIN)):
         poll.register(fd, events)
@@ -294,29 +304,30 @@ def keep(spares):
         while ready < spares:
             pid = os.fork()
             if pid == 0:
-                isolated(lambda: warden(control, taken_w, own))
+                isolated(lambda: warden(control, taken_w, own, folders))
             cells.add(pid)
             ready += 1
         for fd, _ in poll.poll():
             if fd == control.fileno():
-                return leave(cells)
+                return leave(cells, folders)
             if fd == taken_r:
                 ready -= len(os.read(taken_r, 64))
                 if ready:
                     time.sleep(BREATH)
             else:
                 os.read(child_r, 64)
-                reap(cells)
+                reap(cells, folders)
 
 
-def leave(cells):
+def leave(cells, folders):
     """The server is gone: so is the work of the wardens, who see it for themselves."""
     deadline = time.monotonic() + 5
     while cells and time.monotonic() < deadline:
-        reap(cells)
+        reap(cells, folders)
         time.sleep(0.01)
     for pid in cells:
         kill(pid)
+    shutil.rmtree(folders, ignore_errors=True)
 
 
 keep(int(sys.argv[1]))

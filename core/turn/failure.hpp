@@ -6,6 +6,10 @@
 
 namespace troupe::turn {
 
+// What a call returns that a crash interrupted.
+constexpr const char* lost_call =
+    "The server was restarted while this call was running. It may have had its effect, or not.";
+
 struct failure_shape {
   stop_reason reason = stop_reason::error;
   std::string error_type;

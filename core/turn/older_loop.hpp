@@ -13,6 +13,7 @@ public:
   project::options view() const override;
 
 private:
+  std::unique_ptr<step_loop> copy() const override { return std::make_unique<older_loop>(*this); }
   effects take_reply(model_reply reply) override;
   effects take_results() override;
   effects resume_from_approval() override;

@@ -1,5 +1,6 @@
 #include "core/turn/step_loop.hpp"
 
+#include "core/tools/custom_tool.hpp"
 #include "core/turn/failure.hpp"
 
 #include <algorithm>
@@ -93,10 +94,31 @@ effects step_loop::run_planned() {
     run.kept.insert(run.kept.end(), p.blocks.begin(), p.blocks.end());
   }
   if (run.calls.empty() && run.kept.empty()) return take_results();
+  run.if_lost = batch_if_lost();
   phase_ = phase::running_tools;
   effects out;
   out.emplace_back(std::move(run));
   return out;
+}
+
+// What this step would store if the tools that run outside never returned; nothing where there are none. A copy of the
+// loop finds out, so that the loop itself has not gone on.
+std::optional<step_commit> step_loop::batch_if_lost() const {
+  auto is_lost = [this](auto& p) {
+    auto* t = p.result ? nullptr : find_tool(p.invocation.call.name);
+    return t && tools::runs_in_sandbox(*t);
+  };
+  if (std::none_of(planned_.begin(), planned_.end(), is_lost)) return std::nullopt;
+  auto other = copy();
+  for (auto& p : other->planned_) {
+    if (p.result) continue;
+    p.result.emplace();
+    p.result->status = return_status::error;
+    p.result->returned = boost::json::string(lost_call);
+  }
+  for (auto& e : other->take_results())
+    if (auto* c = std::get_if<commit>(&e)) return std::move(c->batch);
+  return std::nullopt;
 }
 
 effects step_loop::on(tools_finished e) {

@@ -108,6 +108,8 @@ private:
   effects on(part_ended) { return {}; } // of groups only
 
   effects ask_model();
+  virtual std::unique_ptr<step_loop> copy() const = 0;
+  std::optional<step_commit> batch_if_lost() const;
   model_request make_request() const;
   std::optional<json::value> last_tool_output() const;
   void begin_step_record();

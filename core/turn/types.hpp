@@ -99,6 +99,7 @@ struct commit {
 // What clients see of a step that is durable now. In a token stream only what the tokens did not show.
 struct emit {
   std::vector<stored_message> messages;
+  std::optional<step_commit> if_lost{}; // to be durable before they run: they may act outside, and the server die
 };
 // Events that are no messages of the step.
 struct say {

@@ -224,12 +224,16 @@ private:
           c, llm_failure(errc::llm_error, "LLMError", "INTERNAL_SERVER_ERROR: there is no rehearsal script"),
           false);
     c->projector.emplace(c->call->chunks);
-    auto on_piece = [this, c](const project::delta& d) {
-      if (!c->call->stream) return;
+    std::weak_ptr<call_state> weak = c; // which owns what calls these
+    auto on_piece = [this, weak](const project::delta& d) {
+      auto c = weak.lock();
+      if (!c || !c->call->stream) return;
       pieces_.assign(1, d);
       show(*c);
     };
-    auto on_end = [this, c](result<model_reply> r) { finish(c, std::move(r), false); };
+    auto on_end = [this, weak](result<model_reply> r) {
+      if (auto c = weak.lock()) finish(c, std::move(r), false);
+    };
     c->rehearsal = std::make_unique<rehearsal_call>(streams_->io(), script->answer(*request),
                                                     c->call->body.size(), on_piece, on_end);
     c->rehearsal->start(c->call->stream, std::chrono::milliseconds(c->call->timeout_ms));

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Letta from '@letta-ai/letta-client';
 import { obey, startModel } from '../lib/model.mjs';
-import { call, eventually, startServer } from '../lib/server.mjs';
+import { call, eventually, startServer, temporaryFolder } from '../lib/server.mjs';
 import { ways } from '../lib/turns.mjs';
 
 let server, model, client, number = 0;
@@ -253,6 +253,31 @@ describe('without a server', () => {
       await own[how]();
       await sent;
       await eventually(async () => processes(`sleep ${word}`), n => n === 0);
+    });
+
+  // The tool counts its calls in a file of the machine, which it can write where it is not isolated.
+  for (const background of [false, true])
+    test(`a call that a kill interrupted is told of, not repeated${background ? '; its run goes on' : ''}`, async () => {
+      const tried = path.join(temporaryFolder('tried'), 'calls');
+      const start = data => startServer({ env: model.env, data, args: ['--tool-isolation', 'none'] });
+      let own = await start();
+      const api = () => new Letta({ baseURL: own.base, maxRetries: 0 });
+      const made = await api().tools.create({ source_code: source(name(), `open(${JSON.stringify(tried)}, "a").write("x")`, 'import time', 'time.sleep(60)') });
+      const agent = await api().agents.create({ model: model.handle, embedding: 'letta/letta-free', include_base_tools: false, tool_ids: [made.id] });
+      const sent = call(own.base, 'POST', `/v1/agents/${agent.id}/messages`, { ...user(`call ${made.name}`), streaming: background, background }).catch(() => {});
+      await eventually(async () => fs.existsSync(tried), Boolean);
+      await own.kill();
+      await sent;
+      own = await start(own.data);
+      const [run] = (await api().runs.list({ agent_id: agent.id })).items;
+      const ended = await eventually(() => api().runs.retrieve(run.id), r => ['completed', 'failed'].includes(r.status));
+      assert.equal(ended.status, background ? 'completed' : 'failed');
+      const listed = (await api().agents.messages.list(agent.id, { order: 'asc' })).items.slice(1);
+      assert.deepEqual(listed.map(m => m.message_type), ['user_message', 'tool_call_message', 'tool_return_message', ...(background ? ['assistant_message'] : [])]);
+      assert.match(listed[2].tool_return, /may have had its effect/);
+      assert.equal(fs.readFileSync(tried, 'utf8'), 'x');
+      assert.equal((await ways.blocking(api(), agent.id, user('say hello'))).said, 'hello');
+      await own.stop();
     });
 
   test('where there is no Python, calls say so', async () => {

@@ -57,6 +57,7 @@ struct agent_store : store_folder {
     m.organization_id = org;
     return std::make_shared<const message>(m);
   }
+  block block_now(const block_id& id) const { return *storage::find_block(*snapshot(), id); }
   run begin(const agent& a, std::uint64_t n) {
     run row;
     row.id = nth<run_id>(n);

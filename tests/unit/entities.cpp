@@ -132,10 +132,11 @@ CAF_TEST(records grow at their end) {
   auto record = [](const std::string& b) {
     return codec::decode<organization>(static_cast<char>(b.size()) + b);
   };
-  CAF_REQUIRE(record(older) && record(newer));
-  CAF_CHECK_EQUAL(record(older)->name, "name");
-  CAF_CHECK(!record(older)->privileged_tools); // the default
-  CAF_CHECK(record(newer)->privileged_tools);
+  auto of_older = record(older), of_newer = record(newer);
+  CAF_REQUIRE(of_older && of_newer);
+  CAF_CHECK_EQUAL(of_older->name, "name");
+  CAF_CHECK(!of_older->privileged_tools); // the default
+  CAF_CHECK(of_newer->privileged_tools);
 }
 
 CAF_TEST(lengths of more than one byte) {

@@ -73,13 +73,13 @@ CAF_TEST(edits of blocks need the version that they were made on) {
   auto value = [&] { return find_block(*snapshot(), shared.id)->value; };
   CAF_CHECK(edit({{kind::value, shared.id, 1, "two", {}}, {kind::value, shared.id, 2, "three", {}}}));
   CAF_CHECK_EQUAL(value(), "three");
-  CAF_CHECK_EQUAL(find_block(*snapshot(), shared.id)->version, 3);
+  CAF_CHECK_EQUAL(block_now(shared.id).version, 3);
   // Stale: nothing at all changes, also not the good edit before.
   auto stale = edit({{kind::value, other.id, 1, "q", {}}, {kind::value, shared.id, 1, "late", {}}});
   CAF_REQUIRE(!stale);
   CAF_CHECK(stale.error().code == errc::conflict);
   CAF_CHECK_EQUAL(value(), "three");
-  CAF_CHECK_EQUAL(find_block(*snapshot(), other.id)->value, "p");
+  CAF_CHECK_EQUAL(block_now(other.id).value, "p");
   // A label that is taken in any agent of the block; a block that is no longer attached.
   CAF_CHECK(!edit({{kind::rename, shared.id, 3, "plan", {}}}));
   CAF_CHECK(edit({{kind::rename, shared.id, 3, "lines", {}}, {kind::describe, shared.id, 4, "all", {}}}));
@@ -90,7 +90,7 @@ CAF_TEST(edits of blocks need the version that they were made on) {
   auto fresh = owned("fresh", "f");
   CAF_CHECK(edit({{kind::create, fresh.id, 0, {}, fresh}, {kind::value, fresh.id, 1, "ff", {}}}));
   CAF_CHECK(!edit({{kind::create, nth<block_id>(900), 0, {}, owned("lines", "")}}));
-  CAF_CHECK_EQUAL(find_block(*snapshot(), fresh.id)->value, "ff");
+  CAF_CHECK_EQUAL(block_now(fresh.id).value, "ff");
   CAF_CHECK(agents_of_block(*snapshot(), fresh.id) == std::vector{a.id});
   CAF_CHECK(agents_of_block(*snapshot(), other.id).empty());
 }
@@ -129,7 +129,7 @@ CAF_TEST(a step is stored wholly) {
     }
     CAF_CHECK(done.error().code == errc::storage_full);
     CAF_CHECK_EQUAL(texts(history(*snapshot(), a.id, {})), "be good");
-    CAF_CHECK_EQUAL(find_block(*snapshot(), notes.id)->value, "one");
+    CAF_CHECK_EQUAL(block_now(notes.id).value, "one");
     CAF_CHECK(find_run(*snapshot(), row.id)->status == run_status::created);
     CAF_CHECK(!find_step(*snapshot(), nth<step_id>(1)));
   }
@@ -140,7 +140,7 @@ CAF_TEST(a step is stored wholly) {
   CAF_CHECK(stored.status == run_status::running && stored.steps.size() == 1 &&
             stored.tools_used.size() == 1);
   CAF_CHECK_EQUAL(stored.last_sequence, stored.first_sequence + 1);
-  CAF_CHECK_EQUAL(find_block(*snapshot(), notes.id)->value, "two");
+  CAF_CHECK_EQUAL(block_now(notes.id).value, "two");
   CAF_CHECK_EQUAL(activity_of(*snapshot(), a.id).message_count, 3);
   auto system = text_of(*context_messages(*snapshot(), {a.id, std::nullopt}).front());
   CAF_CHECK(system.find("<value>\ntwo\n</value>") != std::string::npos); // the prompt follows the block

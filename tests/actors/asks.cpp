@@ -1,0 +1,172 @@
+// Agents that ask each other (reference: groups §7.7; goal G8): nobody waits for ever, every circle is refused at once
+// and named.
+#define CAF_SUITE asks
+#include "core/json/value.hpp"
+#include "tests/actors/fixture.hpp"
+
+#include <chrono>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+uuid node(int n) {
+  uuid u;
+  u.bytes[15] = static_cast<std::uint8_t>(n);
+  return u;
+}
+
+// One agent after another asks, answers, or is cancelled; what they do is drawn.
+class crowd : public house {
+public:
+  explicit crowd(std::size_t n, std::uint64_t seed) : house(seed), random_(seed) {
+    for (std::size_t i = 0; i < n; ++i)
+      agents_.push_back(make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}}));
+  }
+
+  void run(std::size_t asks) {
+    std::vector<sent_turn> open;
+    while (asks_ < asks || !open.empty()) {
+      std::erase_if(open, [](auto& t) { return !t.open(); });
+      if (asks_ < asks && open.size() < agents_.size() / 2) open.push_back(send(any(), "go"));
+      settle();
+      if (desk->calls.empty() && asks_ < asks) continue;
+      CAF_REQUIRE(!desk->calls.empty() || open.empty()); // a stall
+      for (auto n = desk->calls.size(); n > 0; --n) answer_one(asks);
+      settle();
+      std::erase_if(open, [](auto& t) { return !t.open(); });
+    }
+  }
+  std::size_t asks() const { return asks_; }
+  std::size_t refused() const { return refused_; }
+
+private:
+  const agent_id& any() { return agents_[static_cast<std::size_t>(random_() % agents_.size())]; }
+
+  void answer_one(std::size_t most) {
+    auto i = static_cast<std::size_t>(random_() % desk->calls.size());
+    auto& body = desk->calls[i].what->body;
+    if (auto at = body.rfind("would_deadlock");
+        at != std::string::npos && at + 400 > body.rfind("\"role\":\"tool\""))
+      ++refused_;
+    if (asks_ >= most || random_() % 100 < 35) return answer_model(i, text_reply("yes"));
+    ++asks_;
+    json::object arguments;
+    arguments["message"] = "?";
+    arguments["other_agent_id"] = boost::json::string(any().str());
+    answer_model(i, call_reply({{"c" + std::to_string(asks_), "send_message_to_agent_and_wait_for_reply",
+                                 json::print(json::value(arguments))}}));
+  }
+
+  std::mt19937_64 random_;
+  std::vector<agent_id> agents_;
+  std::size_t asks_ = 0, refused_ = 0;
+};
+
+} // namespace
+
+CAF_TEST(a graph of waits never has a circle) {
+  actors::wait_graph g;
+  std::mt19937_64 random(7);
+  std::vector<std::pair<uuid, uuid>> live;
+  std::size_t refused = 0;
+  double longest_ms = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    auto a = node(static_cast<int>(random() % 50)), b = node(static_cast<int>(random() % 50));
+    auto began = std::chrono::steady_clock::now();
+    auto cycle = g.begin(a, b);
+    longest_ms =
+        std::max(longest_ms,
+                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count());
+    if (cycle) {
+      ++refused;
+      CAF_REQUIRE(cycle->size() >= 2 && cycle->front() == a && cycle->back() == a);
+      // Every step of what is named is a wait that is really there, but for the one that was refused.
+      for (std::size_t k = 1; k + 1 < cycle->size(); ++k)
+        CAF_REQUIRE(std::find(live.begin(), live.end(), std::pair((*cycle)[k], (*cycle)[k + 1])) !=
+                    live.end());
+    } else {
+      live.emplace_back(a, b);
+    }
+    if (live.size() > 40) {
+      auto k = static_cast<std::size_t>(random() % live.size());
+      g.end(live[k].first, live[k].second);
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  for (auto& [a, b] : live) g.end(a, b);
+  CAF_CHECK_EQUAL(g.edges(), 0u);
+  CAF_CHECK(refused > 100);
+  CAF_MESSAGE("10,000 waits, " << refused << " refused, the longest took " << longest_ms << " ms");
+}
+
+CAF_TEST(an answer comes back as the result of the tool) {
+  house h;
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent();
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
+                     R"({"message":"how are you?","other_agent_id":")" + b.str() + R"("})"}}));
+  h.say("fine");
+  CAF_CHECK(h.only_call().what->body.find("'response': ['fine']") != std::string::npos);
+  h.say("b is fine");
+  CAF_CHECK(!turn.open());
+  CAF_CHECK_EQUAL(h.last_line(a), "assistant: b is fine");
+}
+
+CAF_TEST(who asks back is refused at once and told why) {
+  house h;
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto asks = [&](const agent_id& whom) {
+    return call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
+                        R"({"message":"?","other_agent_id":")" + whom.str() + R"("})"}});
+  };
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(asks(b));
+  h.say(asks(a)); // b, within a's turn
+  CAF_CHECK(h.only_call().what->body.find("would_deadlock") != std::string::npos);
+  h.say("I cannot");
+  h.say("b cannot");
+  CAF_CHECK(!turn.open());
+}
+
+CAF_TEST(a cancelled ask ends the turn of who was asked) {
+  house h;
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent();
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
+                     R"({"message":"?","other_agent_id":")" + b.str() + R"("})"}}));
+  auto cancelled = h.cancel(turn);
+  h.settle();
+  CAF_CHECK(cancelled->value.value_or(false));
+  CAF_CHECK(h.row(turn.id).status == run_status::cancelled);
+  CAF_CHECK(storage::active_runs(*h.snapshot()).empty());
+}
+
+CAF_TEST(nobody waits longer than the deadline) {
+  house h(1, patient_for(60min));
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent();
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
+                     R"({"message":"?","other_agent_id":")" + b.str() + R"("})"}}));
+  h.pass(21min);
+  CAF_CHECK(h.only_call().what->body.find("did not answer in time") != std::string::npos);
+  h.say("b is silent");
+  CAF_CHECK(!turn.open());
+}
+
+CAF_TEST(fifty agents and ten thousand asks) {
+  crowd c(50, 11);
+  c.run(10'000);
+  CAF_CHECK(c.refused() > 10);
+  CAF_CHECK(storage::active_runs(*c.snapshot()).empty());
+  CAF_MESSAGE(c.asks() << " asks, " << c.refused() << " refused, nobody waits");
+}
