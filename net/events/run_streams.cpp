@@ -100,7 +100,7 @@ public:
   }
 
   awaitable<std::optional<pieces>> next(std::chrono::milliseconds patience) override {
-    for (;;) {
+    while (!left_) {
       if (log_->open) {
         if (next_ < log_->first) co_return std::nullopt; // fell behind what is kept
         if (next_ < log_->end()) {
@@ -111,11 +111,17 @@ public:
       }
       timer_.expires_after(patience);
       auto [ec] = co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
-      if (ec) continue; // woken: something is there
+      if (ec) continue; // woken: something is there, or nobody reads
       auto silence = streams_.env().monotonic_ns() - heard_ns_;
       if (silence > std::chrono::nanoseconds(streams_.limits().max_silence).count()) co_return std::nullopt;
       co_return pieces{};
     }
+    co_return std::nullopt;
+  }
+
+  void leave() override {
+    left_ = true;
+    timer_.cancel();
   }
 
   std::string keep_alive() override {
@@ -152,6 +158,7 @@ private:
   std::shared_ptr<run_log> log_;
   std::uint64_t next_;
   bool pings_;
+  bool left_ = false;
   asio::steady_timer timer_;
   std::int64_t heard_ns_;
 };

@@ -43,6 +43,8 @@ public:
   virtual awaitable<std::optional<pieces>> next(std::chrono::milliseconds patience) = 0;
   // What to send when nothing has happened; empty: nothing.
   virtual std::string keep_alive() = 0;
+  // Nobody reads any more: what waits in next() gets nothing, at once.
+  virtual void leave() = 0;
 };
 
 struct response {

@@ -1,11 +1,11 @@
 #include "net/http/server.hpp"
 
 #include "core/base/text.hpp"
+#include "net/http/listening.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
@@ -196,7 +196,7 @@ private:
     else
       r = co_await state_->handle(std::move(req));
     keep = keep && !state_->stopping && !ending_;
-    if (r.events) co_return co_await write_stream(r, version);
+    if (r.events) co_return co_await answer_stream(r, version);
     co_return co_await write_whole(r, version, keep, head) && keep;
   }
 
@@ -222,8 +222,37 @@ private:
     co_return !ec;
   }
 
-  // A stream ends its connection: clients read to the end, and nobody has to count chunks.
+  awaitable<bool> answer_stream(const response& r, unsigned version) {
+    using namespace asio::experimental::awaitable_operators;
+    if (buffer_.size() == 0) buffer_.shrink_to_fit(); // thousands of streams may be open
+    streaming_ = true;
+    co_return co_await (watch_client(*r.events) && write_stream(r, version));
+  }
+
+  // Reads ahead while a stream is open, into the buffer of the next request: only a read shows that a client has left
+  // while nothing is written to it.
+  awaitable<void> watch_client(event_source& events) {
+    constexpr std::size_t most = 4096, piece = 512;
+    while (streaming_ && buffer_.size() < most) {
+      tcp_layer().expires_never();
+      auto [ec, n] = co_await stream_.async_read_some(buffer_.prepare(piece), use_error);
+      buffer_.commit(n);
+      if (!ec) continue;
+      streaming_ = false;
+      events.leave();
+    }
+  }
+
+  // Writes until the stream, or its client, is at the end; then the watch on the client ends too.
   awaitable<bool> write_stream(const response& r, unsigned version) {
+    bool whole = co_await write_events(r, version) && streaming_;
+    if (std::exchange(streaming_, false)) tcp_layer().cancel();
+    co_return whole&& version == 11 && !state_->stopping;
+  }
+
+  // To the last byte; false where the client cannot be written to any more. An HTTP/1.0 client reads until the end of
+  // the connection, the others until the last chunk.
+  awaitable<bool> write_events(const response& r, unsigned version) {
     bhttp::response<bhttp::empty_body> m{static_cast<bhttp::status>(r.status), version};
     set_head(m, r, version == 11);
     m.chunked(version == 11);
@@ -236,10 +265,10 @@ private:
       if (ending_) co_return false;
       if (!co_await write_pieces(*pieces, version == 11)) co_return false;
     }
-    if (version != 11) co_return false;
+    if (version != 11 || !streaming_) co_return true;
     tcp_layer().expires_after(state_->options.write_timeout);
     auto [last_ec, last_n] = co_await asio::async_write(stream_, bhttp::make_chunk_last(), use_error);
-    co_return !last_ec && !state_->stopping;
+    co_return !last_ec;
   }
 
   // Each event is a chunk of its own, so that clients see them one by one; all of them are one write.
@@ -260,7 +289,8 @@ private:
   Stream stream_;
   std::shared_ptr<shared_state> state_;
   beast::flat_buffer buffer_;
-  bool waiting_ = false; // for a request to begin
+  bool waiting_ = false;   // for a request to begin
+  bool streaming_ = false; // and the client is there, as far as we know
   bool ending_ = false;
 };
 
@@ -323,55 +353,12 @@ private:
   std::optional<ssl::context> tls_;
 };
 
-result<std::optional<ssl::context>> make_tls(const server_options& o) {
-  std::optional<ssl::context> out;
-  if (o.tls_certificate.empty()) return out;
-  out.emplace(ssl::context::tls_server);
-  out->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
-                   ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
-  error_code ec;
-  out->use_certificate_chain_file(o.tls_certificate, ec);
-  if (ec)
-    return fail(errc::unavailable,
-                "the TLS certificate " + o.tls_certificate + " cannot be used: " + ec.message());
-  out->use_private_key_file(o.tls_key.empty() ? o.tls_certificate : o.tls_key, ssl::context::pem, ec);
-  if (ec)
-    return fail(errc::unavailable, "the TLS key " + (o.tls_key.empty() ? o.tls_certificate : o.tls_key) +
-                                       " cannot be used: " + ec.message());
-  return out;
-}
-
-result<tcp::acceptor> bind(asio::io_context& io, const server_options& o) {
-  auto where = o.host + ":" + std::to_string(o.port);
-  error_code ec;
-  tcp::resolver resolver(io);
-  auto endpoints = resolver.resolve(o.host, std::to_string(o.port),
-                                    tcp::resolver::passive | tcp::resolver::numeric_service, ec);
-  if (ec || endpoints.empty())
-    return fail(errc::unavailable, "cannot listen on " + where + ": the host is unknown");
-  auto endpoint = endpoints.begin()->endpoint();
-  tcp::acceptor a(io);
-  a.open(endpoint.protocol(), ec);
-  a.set_option(tcp::acceptor::reuse_address(true), ec);
-  a.bind(endpoint, ec);
-  if (!ec) a.listen(asio::socket_base::max_listen_connections, ec);
-  if (ec == asio::error::address_in_use)
-    return fail(errc::unavailable,
-                "port " + std::to_string(o.port) +
-                    " is in use: stop the other server, or choose another port with --port");
-  if (ec == asio::error::access_denied)
-    return fail(errc::unavailable,
-                "no permission to listen on " + where + ": choose a port above 1023 with --port");
-  if (ec) return fail(errc::unavailable, "cannot listen on " + where + ": " + ec.message());
-  return a;
-}
-
 } // namespace
 
 result<std::unique_ptr<server>> listen(asio::io_context& io, const server_options& options, handler h) {
   auto tls = make_tls(options);
   if (!tls) return tls.error();
-  auto acceptor = bind(io, options);
+  auto acceptor = open_port(io, options);
   if (!acceptor) return acceptor.error();
   auto state = std::make_shared<shared_state>();
   state->options = options;

@@ -30,6 +30,7 @@ public:
   }
 
   std::string keep_alive() override { return ": still working\n\n"; }
+  void leave() override { turn_->leave(); }
 
 private:
   void end(std::vector<std::string>& chunks) {
