@@ -181,7 +181,7 @@ async function listing(server, agents, floors) {
 
 // How long others wait for the I/O thread while somebody sends bodies of 30 MiB.
 async function largeBodies(server, agents, floors) {
-  const body = JSON.stringify({ description: 'x', unknown: Array(6 << 20).fill(1234) });
+  const body = JSON.stringify({ description: 'x', unknown: Array(900_000).fill('x'.repeat(30)) });
   let done = false;
   const posting = load(server.port, [`PATCH /v1/agents/${agents[0]} ${body}`], { count: 6 }).finally(() => { done = true; });
   const waits = [];

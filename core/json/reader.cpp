@@ -9,15 +9,12 @@
 namespace troupe::json {
 
 namespace {
-// A document can be wrong in a million places; the first ones will do.
-constexpr std::size_t most_errors = 64;
 // An error shows what was given, but does not send megabytes back.
 constexpr std::size_t longest_input = 64 << 10;
 } // namespace
 
 bool reader::fail(std::string type, std::string msg, const value& input, std::string ctx) {
-  if (errors_.size() < most_errors)
-    errors_.push_back({std::move(type), path_, std::move(msg), input, std::move(ctx)});
+  if (!full()) errors_.push_back({std::move(type), path_, std::move(msg), input, std::move(ctx)});
   return false;
 }
 

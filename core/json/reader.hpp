@@ -32,6 +32,8 @@ public:
   explicit reader(std::string_view root) { path_.emplace_back(std::string(root)); }
 
   bool ok() const noexcept { return errors_.empty(); }
+  // There are as many errors as are shown: it is no use to go on.
+  bool full() const noexcept { return errors_.size() >= most_errors; }
   // Query parameters have no document that a missing one could be shown in.
   bool of_query() const { return std::get<std::string>(path_.front()) == "query"; }
   const std::vector<field_error>& errors() const noexcept { return errors_; }
@@ -54,6 +56,9 @@ public:
   };
 
 private:
+  // A document can be wrong in a million places; the first ones will do.
+  static constexpr std::size_t most_errors = 64;
+
   std::vector<std::variant<std::string, std::size_t>> path_;
   std::vector<field_error> errors_;
 };
@@ -110,8 +115,7 @@ template <class T> bool read(reader& r, const value& v, std::vector<T>& out) {
   if (!items) return r.fail("list_type", "Input should be a valid list", v);
   bool good = true;
   out.clear();
-  out.reserve(items->size());
-  for (std::size_t i = 0; i < items->size(); ++i) {
+  for (std::size_t i = 0; i < items->size() && !r.full(); ++i) {
     reader::scope at(r, i);
     good &= read(r, (*items)[i], out.emplace_back());
   }

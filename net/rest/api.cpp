@@ -142,7 +142,7 @@ awaitable<outcome> run_endpoint(services& s, http::request r, const router::matc
   if (!by) co_return by.error();
   bool sdk = is_new_sdk(r);
   call c{std::move(r), s, *by, sdk, m.values};
-  co_await parse_long_body(c);
+  if (auto parsed = co_await parse_long_body(c); !parsed) co_return parsed.error();
   co_return co_await (*m.target)(c);
 }
 

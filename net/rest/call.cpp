@@ -1,5 +1,7 @@
 #include "net/rest/call.hpp"
 
+#include "core/json/count.hpp"
+
 namespace troupe::net::rest {
 
 std::string_view call::path_value(std::string_view name) const {
@@ -45,19 +47,24 @@ error bad_path_id(std::string_view name, std::string_view prefix, std::string_vi
   return out;
 }
 
-awaitable<void> parse_long_body(call& c) {
-  constexpr std::size_t long_body = 64 << 10;
-  if (c.request.body.size() < long_body) co_return;
+awaitable<result<void>> parse_long_body(call& c) {
+  constexpr std::size_t long_body = 64 << 10; // a shorter one cannot have too many values
+  if (c.request.body.size() < long_body) co_return result<void>{};
   // Shared with the worker: this coroutine may be gone before it is done, when the server stops.
   auto body = std::make_shared<std::string>(std::move(c.request.body));
   auto document = std::make_shared<decltype(c.document)>();
   auto parse = [body, document](const storage::reader&) -> result<std::string> {
+    if (json::count_values(*body) > json::most_values)
+      return fail(errc::payload_too_large,
+                  "Request body has more than " + std::to_string(json::most_values) + " JSON values");
     document->emplace(json::parse(*body));
     return std::string{};
   };
   auto done = co_await read_on_worker(c, std::move(parse));
+  if (!done) co_return done.error();
   c.request.body = std::move(*body);
-  if (done) c.document = std::move(*document);
+  c.document = std::move(*document);
+  co_return result<void>{};
 }
 
 result<json::value> body_document(call& c) {

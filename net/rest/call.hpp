@@ -31,8 +31,9 @@ template <class Id> result<Id> path_id(const call& c, std::string_view name) {
   return bad_path_id(name, Id::prefix, text);
 }
 
-// Long bodies are parsed on a worker, before their endpoint is called: nobody else waits for them.
-awaitable<void> parse_long_body(call& c);
+// Long bodies are parsed on a worker, before their endpoint is called: nobody else waits for them. Errors:
+// payload_too_large where a body has too many values, whatever its bytes.
+awaitable<result<void>> parse_long_body(call& c);
 
 // The document of the body. Errors: invalid_body where there is none or it is no JSON.
 result<json::value> body_document(call& c);

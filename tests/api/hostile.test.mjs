@@ -14,7 +14,7 @@ let server;
 const residentMiB = () => +fs.readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1] / 1024;
 
 async function isWell(s = server) {
-  assert.equal((await call(s.base, 'GET', '/v1/health/')).status, 200);
+  assert.equal((await exchange(s.port, health))?.status, 200); // on a connection of its own: an idle one may be closing
 }
 
 before(async () => { server = await startServer({ args: ['--header-timeout', '1', '--body-timeout', '1', '--idle-timeout', '3'] }); });
@@ -191,7 +191,7 @@ describe('more than allowed', () => {
   it('many refused bodies leave no memory behind', async () => {
     await call(server.base, 'POST', '/v1/agents/', ' '.repeat(31 << 20));
     const before = residentMiB();
-    for (let i = 0; i < 12; ++i) assert.equal((await call(server.base, 'POST', '/v1/agents/', '['.repeat(8 << 20))).status, 400);
+    for (let i = 0; i < 12; ++i) assert.equal((await call(server.base, 'POST', '/v1/agents/', '['.repeat(900_000) + ' '.repeat(7 << 20))).status, 400);
     assert.ok(residentMiB() - before < 256, `${before} -> ${residentMiB()} MiB`);
   });
 });
