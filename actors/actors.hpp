@@ -18,8 +18,12 @@ namespace troupe::actors {
 // -- what travels ---------------------------------------------------------------------------------
 // One atomic batch for the store.
 struct write {
+  // `later`: with many others, after a second at the latest; what a crash takes until then is not missed. `with_rest`:
+  // now, and all of those with it.
+  enum class when { now, later, with_rest };
   std::string name;
   std::function<result<void>(storage::transaction&)> apply;
+  when due = when::now;
 };
 
 // A read that is too long for the I/O thread: runs on a worker, against a snapshot of its own; gives a body.
@@ -135,6 +139,7 @@ using done = caf::ok_atom; // the answer of what has no value
 using store_actor =
     caf::typed_actor<caf::replies_to<write>::with<done>,                // one batch
                      caf::reacts_to<flush_atom>,                        // to itself: commit what is here
+                     caf::reacts_to<tick_atom>,                         // to itself: and what can wait
                      caf::replies_to<status_atom>::with<actor_status>>; // how long its queue is
 
 // Reads against snapshots, on the workers.

@@ -125,6 +125,7 @@ private:
   void finish_tools();
 
   void keep_trace(const model_call& call, const result<model_reply>& reply);
+  void store_trace(provider_trace trace);
 
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,

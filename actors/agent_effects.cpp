@@ -3,6 +3,7 @@
 #include "core/protocol/protocol.hpp"
 #include "core/protocol/traced_reply.hpp"
 #include "storage/agents.hpp"
+#include "storage/runs.hpp"
 
 #include <algorithm>
 
@@ -76,17 +77,15 @@ void context_runner::carry_out(turn::commit e) {
     trace = std::exchange(running_->trace, std::nullopt);
   bool is_compaction = running_->work.order->compaction.has_value();
   auto report = std::make_shared<storage::step_report>();
-  auto apply = [batch, is_compaction, report, trace = std::move(trace), limits = deps_->limits.traces,
-                env = deps_->env](storage::transaction& t) {
-    auto done = is_compaction ? storage::apply_compaction(t, *batch, *env)
-                              : storage::apply_step(t, *batch, *env, report.get());
-    if (done && trace) storage::put_trace(t, *trace, limits);
-    return done;
+  auto apply = [batch, is_compaction, report, env = deps_->env](storage::transaction& t) {
+    return is_compaction ? storage::apply_compaction(t, *batch, *env)
+                         : storage::apply_step(t, *batch, *env, report.get());
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
-          [this, current, report](done) {
+          [this, current, report, trace = std::move(trace)](done) mutable {
+            if (trace) store_trace(std::move(*trace));
             if (deps_->sleeper && report->run_ids && !report->run_ids->empty())
               self_->send(deps_->sleeper, hint_atom_v);
             if (current()) feed(turn::committed{report->run_ids});
@@ -101,6 +100,20 @@ void context_runner::carry_out(turn::commit e) {
             }
             if (current()) feed(turn::commit_failed{e});
           });
+}
+
+// No turn waits for its traces: together they are most of what a turn writes.
+void context_runner::store_trace(provider_trace trace) {
+  constexpr std::size_t large = 64 << 10; // is not kept in memory
+  auto due = trace.request.size() > large ? write::when::now : write::when::later;
+  auto apply = [trace = std::make_shared<const provider_trace>(std::move(trace)),
+                limits = deps_->limits.traces](storage::transaction& t) -> result<void> {
+    // It may have been deleted meanwhile.
+    if (storage::find_step(t, trace->step)) storage::put_trace(t, *trace, limits);
+    return {};
+  };
+  self_->request(deps_->store, caf::infinite, write{"turn.trace", std::move(apply), due})
+      .then([](done) {}, [](const caf::error&) {}); // one that cannot be stored is not missed
 }
 
 // -- the client -----------------------------------------------------------------------------------

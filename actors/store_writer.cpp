@@ -2,49 +2,73 @@
 
 namespace troupe::actors {
 
+void write_group::append(write_group&& other) {
+  std::move(other.writes.begin(), other.writes.end(), std::back_inserter(writes));
+  std::move(other.promises.begin(), other.promises.end(), std::back_inserter(promises));
+  other = {};
+}
+
 namespace {
 
-void commit_all(store_writer_state& state, storage::database& db) {
-  auto batches = std::exchange(state.batches, {});
-  auto kept = std::exchange(state.kept, {});
-  auto promises = std::exchange(state.promises, {});
+void commit_all(write_group& waiting, storage::database& db) {
+  auto group = std::exchange(waiting, {});
+  if (group.size() == 0) return;
+  std::vector<storage::batch> batches;
+  for (auto& w : group.writes) batches.push_back({w->name, w->apply});
   std::vector<result<void>> results;
   guarded(
       "store.commit", [&] { results = db.commit(batches); },
       [&](const error& e) { results.assign(batches.size(), result<void>(e)); });
-  for (std::size_t i = 0; i < promises.size(); ++i) {
+  for (std::size_t i = 0; i < group.promises.size(); ++i) {
     if (results[i])
-      promises[i].deliver(done{});
+      group.promises[i].deliver(done{});
     else
-      promises[i].deliver(results[i].error());
+      group.promises[i].deliver(results[i].error());
   }
+}
+
+// Keeps a batch where it belongs; true where something is to be committed soon.
+bool keep(store_writer_state& state, const write& w, reply<done> promise) {
+  auto& group = w.due == write::when::later ? state.later : state.now;
+  group.writes.push_back(std::make_shared<const write>(w));
+  group.promises.push_back(std::move(promise));
+  if (w.due == write::when::with_rest || state.later.size() >= max_later)
+    state.now.append(std::move(state.later));
+  return state.now.size() > 0;
 }
 
 } // namespace
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
                                         const std::shared_ptr<storage::database>& db) {
+  auto commit_everything = [=] {
+    self->state.now.append(std::move(self->state.later));
+    commit_all(self->state.now, *db);
+  };
+  self->set_exit_handler([=](const caf::exit_msg& m) {
+    commit_everything();
+    self->quit(m.reason);
+  });
   return {
       [=](const write& w) -> caf::typed_response_promise<done> {
         auto promise = self->make_response_promise<done>();
         auto& state = self->state;
-        auto kept = std::make_shared<const write>(w);
-        state.batches.push_back({kept->name, kept->apply});
-        state.kept.push_back(std::move(kept));
-        state.promises.emplace_back(promise);
-        if (state.batches.size() >= max_group) {
-          commit_all(state, *db);
-        } else if (!std::exchange(state.flush_pending, true)) {
+        if (w.due == write::when::later && state.later.size() == 0)
+          self->delayed_send(self, longest_wait, caf::tick_atom_v);
+        if (!keep(state, w, reply<done>(promise))) return promise;
+        if (state.now.size() >= max_group)
+          commit_all(state.now, *db);
+        else if (!std::exchange(state.flush_pending, true))
           self->send(self, flush_atom{});
-        }
         return promise;
       },
       [=](flush_atom) {
         self->state.flush_pending = false;
-        if (!self->state.batches.empty()) commit_all(self->state, *db);
+        commit_all(self->state.now, *db);
       },
+      [=](tick_atom) { commit_everything(); },
       [=](status_atom) {
-        return actor_status{"store", self->state.batches.size(), 0, 1};
+        return actor_status{"store", self->state.now.size(), 0, 1};
       },
   };
 }

@@ -1,22 +1,32 @@
 // The store's writer: one detached actor that commits in groups. A batch that arrives is kept with its promise, and the
 // actor sends itself a flush; all batches that are in the mailbox by then are handled first, so that a group forms by
-// itself, without a timer.
+// itself, without a timer. What can wait is kept apart, and becomes part of a group when there is much of it, when it
+// is asked for, when its time has come, or when the actor ends.
 #pragma once
 
 #include "actors/actors.hpp"
 
 namespace troupe::actors {
 
+// Batches that wait for a commit.
+struct write_group {
+  std::vector<std::shared_ptr<const write>> writes;
+  std::vector<reply<done>> promises;
+
+  std::size_t size() const noexcept { return writes.size(); }
+  void append(write_group&& other);
+};
+
 struct store_writer_state {
   store_writer_state() = default; // not an aggregate (C++20 would build it from `self`)
   static inline const char* name = "store";
-  std::vector<storage::batch> batches;
-  std::vector<std::shared_ptr<const write>> kept; // what the names and functions of `batches` refer to
-  std::vector<reply<done>> promises;
+  write_group now, later;
   bool flush_pending = false;
 };
 
 inline constexpr std::size_t max_group = 1024; // batches in one commit
+inline constexpr std::size_t max_later = 256;  // batches that wait for others
+inline constexpr std::chrono::seconds longest_wait{1};
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
                                         const std::shared_ptr<storage::database>& db);

@@ -103,6 +103,12 @@ awaitable<result<void>> commit(call& c, std::string name,
   co_return result<void>{};
 }
 
+awaitable<void> commit_the_rest(call& c) {
+  actors::write w{"rest", [](storage::transaction&) { return result<void>{}; },
+                  actors::write::when::with_rest};
+  [[maybe_unused]] auto done = co_await ask<actors::done>(c.s.self, c.s.store, std::move(w));
+}
+
 namespace {
 
 // Wraps a batch that gives a text: the text is where both the writer and the coroutine find it.

@@ -67,6 +67,9 @@ awaitable<outcome> read_on_worker(call& c, std::function<result<std::string>(con
 awaitable<result<void>> commit(call& c, std::string name,
                                std::function<result<void>(storage::transaction&)> f);
 
+// What the store was to write later is there when this returns, unless the disk is full.
+awaitable<void> commit_the_rest(call& c);
+
 // A batch that gives the body of the answer.
 awaitable<outcome> write(call& c, std::string name,
                          std::function<result<std::string>(storage::transaction&)> f);

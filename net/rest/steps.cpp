@@ -122,10 +122,11 @@ awaitable<outcome> messages(call& c) {
   co_return read_step(c, write, [](auto&) -> result<std::string> { return "[]"; });
 }
 
-// The trace of a step; null where none is kept, or there is no such step.
+// The trace of a step; null where none is kept, or there is no such step. It may be among what the store writes later.
 awaitable<outcome> trace(call& c) {
   auto id = path_id<step_id>(c, "step_id");
   if (!id) co_return id.error();
+  co_await commit_the_rest(c);
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
     return json::to_text(storage::find_trace(r, *id, c.by.org));
   });

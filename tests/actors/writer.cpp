@@ -1,5 +1,6 @@
 // The one writer: groups, acknowledgements, and a disk that is full or broken.
 #define CAF_SUITE writer
+#include "storage/traces.hpp"
 #include "tests/actors/fixture.hpp"
 
 using namespace troupe;
@@ -17,6 +18,19 @@ struct fixture : house {
       t.put("test " + key, "value");
       return {};
     });
+  }
+  answer_ptr<actors::done> put_later(std::string key) {
+    auto apply = [=](transaction& t) -> result<void> {
+      t.put("test " + key, "value");
+      return {};
+    };
+    return ask<actors::done>(store,
+                             actors::write{"test.later", std::move(apply), actors::write::when::later});
+  }
+  void write_the_rest() {
+    auto nothing = [](transaction&) { return result<void>{}; };
+    ask<actors::done>(store, actors::write{"test.rest", nothing, actors::write::when::with_rest});
+    settle();
   }
   bool stored(const std::string& key) const { return snapshot()->get("test " + key).has_value(); }
   void check_turn() {
@@ -79,6 +93,56 @@ CAF_TEST(a batch that fails leaves no trace and its neighbours are stored) {
   CAF_CHECK(after->value.has_value());
   CAF_CHECK(stored("before") && stored("after"));
   CAF_CHECK(!stored("refused") && !stored("thrown"));
+}
+
+CAF_TEST(what can wait holds nobody up and is stored after a while) {
+  auto waits = put_later("waits"), after = put("after");
+  settle();
+  CAF_CHECK(stored("after") && after->value);
+  CAF_CHECK(!stored("waits") && waits->open());
+  pass(actors::longest_wait);
+  CAF_CHECK(stored("waits") && waits->value);
+}
+
+CAF_TEST(what can wait is stored when there is much of it or it is asked for or the writer ends) {
+  for (std::size_t i = 0; i + 1 < actors::max_later; ++i) put_later(std::to_string(i));
+  settle();
+  CAF_CHECK(!stored("0"));
+  put_later("last");
+  settle();
+  CAF_CHECK(stored("0") && stored("last"));
+  put_later("wanted");
+  write_the_rest();
+  CAF_CHECK(stored("wanted"));
+  put_later("at the end");
+  settle();
+  caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
+  settle();
+  CAF_CHECK(stored("at the end"));
+}
+
+CAF_TEST(the traces of a turn are stored after it and go with their agent) {
+  auto trace_of = [&](const sent_turn& t) {
+    auto r = snapshot();
+    return storage::find_trace(*r, row(t.id).steps.front(), acting().org);
+  };
+  auto turn = send(ada, "hello");
+  settle();
+  say("hi");
+  CAF_CHECK(turn.reply->value && !trace_of(turn));
+  write_the_rest();
+  CAF_REQUIRE(trace_of(turn));
+  CAF_CHECK_EQUAL(trace_of(turn)->run->str(), turn.id.str());
+  auto late = send(ada, "hello again");
+  settle();
+  say("hi");
+  auto step = row(late.id).steps.front();
+  CAF_CHECK(commit([&](transaction& t) -> result<void> {
+    storage::erase_run(t, *storage::find_run(t, late.id));
+    return {};
+  }));
+  write_the_rest();
+  CAF_CHECK(!storage::find_trace(*snapshot(), step, acting().org));
 }
 
 CAF_TEST(a full disk refuses turns and edits and reading goes on) {
