@@ -21,6 +21,7 @@ void context_runner::carry_out(turn::call_model e) {
   call->chunks = std::move(e.chunks);
   call->timeout_ms = deps_->limits.model_timeout.count();
   call->body = protocol::request_body(e.request);
+  call->body.shrink_to_fit(); // it stays until the call ends, which takes a while
   auto step = call->chunks.step;
   running_->calling = step;
   running_->call_deadline_ns = deps_->env->monotonic_ns() + deps_->limits.model_timeout.count() * 1'000'000;

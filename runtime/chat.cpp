@@ -110,7 +110,7 @@ private:
     net::client_request q;
     q.method = std::move(method);
     q.url = o_.url + path;
-    q.body = std::move(body);
+    q.body = std::make_shared<const std::string>(std::move(body));
     q.headers.emplace_back("Content-Type: application/json");
     if (!o_.password.empty()) q.headers.push_back("Authorization: Bearer " + o_.password);
     return q;

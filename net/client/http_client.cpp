@@ -98,8 +98,9 @@ private:
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, t.headers.get());
     if (r.method == "POST") {
       curl_easy_setopt(c, CURLOPT_POST, 1L);
-      curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(r.body.size()));
-      curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
+      if (!r.body) r.body = std::make_shared<const std::string>();
+      curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(r.body->size()));
+      curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body->data());
     } else if (r.method != "GET") {
       curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r.method.c_str());
     }
@@ -112,8 +113,8 @@ private:
     curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
-    // Every open stream holds such a buffer; tokens are small, and a large answer is read in more pieces.
-    curl_easy_setopt(c, CURLOPT_BUFFERSIZE, 4096L);
+    // Every open stream holds such a buffer, and tokens are small; a large answer is read in more pieces.
+    curl_easy_setopt(c, CURLOPT_BUFFERSIZE, t.data ? 1024L : 4096L);
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(r.connect_timeout.count()));
     // Not CURLOPT_TIMEOUT alone: silence is what tells a dead stream from a long one. The whole has its bound too.
     curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);

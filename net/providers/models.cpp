@@ -126,7 +126,7 @@ private:
     q.headers.insert(q.headers.end(), {"Content-Type: application/json", "Expect:"});
     if (c.at && !c.at->api_key.empty()) q.headers.push_back(protocol::key_header(c.speaks, c.at->api_key));
     if (c.call->stream) q.headers.emplace_back("Accept: text/event-stream");
-    q.body = c.call->body;
+    q.body = {c.call, &c.call->body};
     auto left = c.call->timeout_ms - (env_.monotonic_ns() - c.began_ns) / 1'000'000;
     q.timeout = std::chrono::milliseconds(std::max<std::int64_t>(1, left));
     return q;

@@ -73,7 +73,7 @@ awaitable<std::optional<json::value>> registry::get(const provider& p, std::stri
   client_request q;
   q.method = body.empty() ? "GET" : "POST";
   q.url = std::move(url);
-  q.body = std::move(body);
+  q.body = std::make_shared<const std::string>(std::move(body));
   q.timeout = options_.list_timeout;
   q.connect_timeout = options_.list_timeout;
   q.max_answer = 8 << 20;

@@ -41,7 +41,7 @@ awaitable<void> deliver(services& s, run_id id) {
   client_request q;
   q.url = *row->callback_url;
   q.headers = {"Content-Type: application/json"};
-  q.body = callback_body(*snapshot, *row);
+  q.body = std::make_shared<const std::string>(callback_body(*snapshot, *row));
   q.connect_timeout = q.timeout = std::chrono::seconds(5);
   snapshot.reset();
   std::optional<std::int64_t> status;
