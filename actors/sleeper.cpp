@@ -60,8 +60,11 @@ void companion_desk::send(const job& j, const turn_order_ptr& order) {
   turn_order_ptr sent = std::move(timed);
   at_work_[place_of(j)] = sent;
   self_->request(directory_, caf::infinite, sent)
-      .then([this, j, sent](const turn_answer&) { ended(j, sent, fail(errc::internal, "The turn ended without its run")); },
-            [this, j, sent](const caf::error& why) { ended(j, sent, from_caf(why)); });
+      .then(
+          [this, j, sent](const turn_answer&) {
+            ended(j, sent, fail(errc::internal, "The turn ended without its run"));
+          },
+          [this, j, sent](const caf::error& why) { ended(j, sent, from_caf(why)); });
 }
 
 // -- ends -----------------------------------------------------------------------------------------
@@ -78,7 +81,8 @@ void companion_desk::failed(const job& j, const turn_order_ptr& order, const err
   auto random = storage::number_at(deps_.env->random_uuid().view(), 0);
   auto wait = sleeptime::wait_after(tries, why, random);
   if (!wait) return give_up(j, order, why);
-  spdlog::info("run {} of companion {} is tried again: {}", order->run_row.id.str(), j.companion.str(), why.message);
+  spdlog::info("run {} of companion {} is tried again: {}", order->run_row.id.str(), j.companion.str(),
+               why.message);
   auto until = timestamp{deps_.env->now().us + wait->count()};
   auto apply = [j, tries, until, text = why.message](storage::transaction& t) {
     return storage::put_off(t, j, tries, until, text);
@@ -87,8 +91,8 @@ void companion_desk::failed(const job& j, const turn_order_ptr& order, const err
 }
 
 void companion_desk::give_up(const job& j, const turn_order_ptr& order, const error& why) {
-  auto end = std::make_shared<turn::step_commit>(
-      end_of(*order, {run_status::failed, stop_reason::error, {}}));
+  auto end =
+      std::make_shared<turn::step_commit>(end_of(*order, {run_status::failed, stop_reason::error, {}}));
   end->end->metadata["error"] = boost::json::string(why.message);
   end->last_stop_reason = stop_reason::error;
   auto apply = [end, env = deps_.env](storage::transaction& t) { return storage::apply_step(t, *end, *env); };

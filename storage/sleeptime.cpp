@@ -148,8 +148,8 @@ void tell_companions(transaction& t, const run& row, environment& env, step_repo
   if (!g || g->manager_type_ != manager_type::sleeptime) return;
   auto a = find_agent(t, row.agent);
   auto last = load_message(t, {row.agent, row.last_sequence});
-  if (!a->enable_sleeptime.value_or(false) || !last ||
-      !sleeptime::is_complete(row.status, row.stop_reason_)) return;
+  if (!a->enable_sleeptime.value_or(false) || !last || !sleeptime::is_complete(row.status, row.stop_reason_))
+    return;
   std::vector<std::string> ids;
   bool now = sleeptime::count_turn(*g);
   if (now) g->last_processed_message_id = last->id;
@@ -202,10 +202,9 @@ void settle(transaction& t, sleeptime_job j, const run& row) {
 void show_result(const reader& r, run& row) {
   auto companion = find_agent(r, row.agent);
   if (row.status != run_status::completed || !companion) return;
-  row.metadata["result"] =
-      sleeptime::result_of(messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence),
-                           steps_of(r, row), row.stop_reason_.value_or(stop_reason::end_turn),
-                           is_native_loop(companion->type));
+  row.metadata["result"] = sleeptime::result_of(
+      messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence), steps_of(r, row),
+      row.stop_reason_.value_or(stop_reason::end_turn), is_native_loop(companion->type));
 }
 
 } // namespace

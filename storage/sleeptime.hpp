@@ -24,9 +24,9 @@ struct sleeptime_job {
   std::optional<conversation_id> conversation;
   agent_id companion;
   actor acting;
-  std::uint64_t accepted = 0;  // the companion knows all messages of the thread up to this
-  std::vector<run_id> waiting; // of triggers that nobody works on yet
-  std::uint64_t upto = 0;      // what the last trigger asked for
+  std::uint64_t accepted = 0;         // the companion knows all messages of the thread up to this
+  std::vector<run_id> waiting;        // of triggers that nobody works on yet
+  std::uint64_t upto = 0;             // what the last trigger asked for
   timestamp first_trigger, begins_at; // of those that wait
   std::optional<sleeptime_work> working;
   std::optional<std::string> last_error; // of the last run that failed, until one is well

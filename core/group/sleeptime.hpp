@@ -36,7 +36,7 @@ std::optional<microseconds> wait_after(tries& t, const error& why, std::uint64_t
 timestamp begins_at(const group& g, timestamp first_trigger, timestamp last_trigger);
 
 // What the run of a companion shows as its result: a whole answer, as to a blocking request.
-json::object result_of(const std::vector<std::shared_ptr<const message>>& said, const std::vector<step>& steps,
-                       stop_reason reason, bool text_is_speech);
+json::object result_of(const std::vector<std::shared_ptr<const message>>& said,
+                       const std::vector<step>& steps, stop_reason reason, bool text_is_speech);
 
 } // namespace troupe::sleeptime

@@ -5,6 +5,7 @@
 #include "net/rest/resources.hpp"
 #include "storage/blocks.hpp"
 #include "storage/organizations.hpp"
+#include "storage/sleeptime.hpp"
 
 namespace troupe::net::rest {
 
@@ -157,6 +158,46 @@ awaitable<outcome> change_blocks(call& c, bool attach) {
 awaitable<outcome> attach_block(call& c) { co_return co_await change_blocks(c, true); }
 awaitable<outcome> detach_block(call& c) { co_return co_await change_blocks(c, false); }
 
+// -- the work of companions -----------------------------------------------------------------------
+constexpr std::size_t most_counted = 1000;
+
+std::string_view state_of(const storage::sleeptime_job& j, timestamp now) {
+  if (j.working) return j.working->not_before > now ? "waits for another try" : "working";
+  if (!j.waiting.empty()) return "waiting";
+  return j.last_error ? "failed" : "idle";
+}
+
+void write_job(std::string& out, const storage::reader& r, const storage::sleeptime_job& j, timestamp now) {
+  storage::history_query behind;
+  behind.limit = most_counted;
+  behind.newest_first = false;
+  behind.after = j.accepted;
+  behind.default_thread = !j.conversation;
+  behind.conversation = j.conversation;
+  json::object_writer w(out);
+  w.add("agent_id", j.companion).add("conversation_id", j.conversation).add("state", state_of(j, now));
+  w.add("run_id", j.working ? std::optional(j.working->run) : std::nullopt);
+  w.add("waiting_run_ids", j.waiting);
+  w.add("messages_behind", storage::history(r, j.agent, behind).size());
+  w.add("failed_tries", j.working ? j.working->tries.failed : 0);
+  w.add("next_at", j.due()).add("last_error", j.last_error);
+}
+
+awaitable<outcome> sleeptime_of(call& c) {
+  auto id = path_id<group_id>(c, "group_id");
+  if (!id) co_return id.error();
+  auto look = [id = *id, by = c.by, env = c.s.env](const storage::reader& r) -> result<std::string> {
+    if (!storage::find_group(r, id, by.org)) return no_group(id, by);
+    std::string out = "[";
+    for (auto& j : storage::jobs_of_group(r, id)) {
+      if (out.size() > 1) out.push_back(',');
+      write_job(out, r, j, env->now());
+    }
+    return out + "]";
+  };
+  co_return co_await read_on_worker(c, std::move(look));
+}
+
 } // namespace
 
 void add_groups(router& r) {
@@ -172,6 +213,7 @@ void add_groups(router& r) {
   r.add("PATCH", "/groups/{group_id}/blocks/detach/{block_id}", detach_block);
   r.add("GET", "/agents/{agent_id}/groups", list_of_agent);
   r.add("POST", "/_internal_templates/groups", create_from_template);
+  r.add("GET", "/groups/{group_id}/sleeptime", sleeptime_of);
 }
 
 } // namespace troupe::net::rest
