@@ -176,7 +176,7 @@ using models_actor =
 
 // Runs Python: tools made from source. Every job is answered, at the latest when its time is up.
 using sandbox_actor = caf::typed_actor<caf::replies_to<sandbox_job_ptr>::with<std::string>, // one job
-                                       caf::reacts_to<abandon_atom, uuid>>; // end that job
+                                       caf::reacts_to<abandon_atom, uuid>>;                 // end that job
 
 // The event logs of runs.
 using streams_actor = caf::typed_actor<caf::reacts_to<open_stream>,          // from now on readers see it

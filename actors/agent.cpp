@@ -229,8 +229,8 @@ void context_runner::end_what_is_late() {
 }
 
 // -- behaviour ------------------------------------------------------------------------------------
-agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
-                                         agent_deps_ptr deps, directory_actor others) {
+agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self, agent_deps_ptr deps,
+                                         directory_actor others) {
   self->state.runner = std::make_unique<context_runner>(self, std::move(deps), std::move(others));
   auto* runner = self->state.runner.get();
   return {

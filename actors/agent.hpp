@@ -5,6 +5,7 @@
 
 #include "actors/actors.hpp"
 #include "actors/tool_round.hpp"
+#include "actors/wait_graph.hpp"
 #include "core/base/environment.hpp"
 #include "core/turn/output.hpp"
 #include "storage/traces.hpp"
@@ -31,6 +32,7 @@ struct agent_deps {
   sandbox_actor sandbox; // none: tools from source do not run
   streams_actor streams;
   sleeper_actor sleeper; // nothing where nobody works in the background
+  std::shared_ptr<wait_graph> waits = std::make_shared<wait_graph>();
   agent_limits limits;
 };
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;
@@ -50,6 +52,8 @@ struct context_job {
     for (auto& r : repeats) r.deliver(what);
   }
 };
+
+inline constexpr const char* too_many_hops = "too many agents wait for each other";
 
 struct running_turn {
   context_job work;
@@ -112,15 +116,27 @@ private:
   void carry_out(turn::await_parts e);
   void carry_out(turn::recall_parts e);
 
+  void ask_others(tool_round& round, std::size_t i);
+  result<std::vector<agent_id>> whom(const tool_round& round, const tools::ask& a) const;
+  turn::tool_outcome leave_message(const tool_round& round, std::size_t i, const agent_id& to,
+                                   const tools::ask& a) const;
+  turn_order_ptr order_to(const agent_id& to, const run_id& run, std::string text, turn::errand as) const;
+  void ask_one(tool_round& round, std::size_t i, std::size_t k);
+  void other_answered(std::size_t i, const run_id& run, const error* why);
+  void finish_ask(tool_round& round, std::size_t i);
+  std::vector<turn_order_ptr> orders_for(const std::vector<turn::tell>& tells) const;
+  std::int64_t hops_left() const;
+  std::vector<std::string> names_of(const std::vector<uuid>& contexts) const;
+
   turn_order_ptr errand_for(const group_run::assignment& a) const;
   void give(const turn_order_ptr& errand);
   void part_ended(const run_id& run, const error* why);
 
+  void begin_tools();
   void go_on_with_tools();
   tools::memory& blocks_of(tool_round& round);
   void run_here(tool_round& round, std::size_t i);
   void run_outside(tool_round& round, std::size_t i, const tool& t);
-  void begin_tools();
   void tool_answered(std::size_t i, const result<std::string>& answer);
   void finish_tools();
 
@@ -157,7 +173,7 @@ struct agent_state {
   std::unique_ptr<context_runner> runner;
 };
 
-agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self,
-                                         agent_deps_ptr deps, directory_actor others);
+agent_actor::behavior_type agent_context(agent_actor::stateful_pointer<agent_state> self, agent_deps_ptr deps,
+                                         directory_actor others);
 
 } // namespace troupe::actors

@@ -3,6 +3,7 @@
 #include "core/protocol/protocol.hpp"
 #include "core/protocol/traced_reply.hpp"
 #include "storage/agents.hpp"
+#include "storage/pending.hpp"
 #include "storage/runs.hpp"
 
 #include <algorithm>
@@ -78,15 +79,20 @@ void context_runner::carry_out(turn::commit e) {
     trace = std::exchange(running_->trace, std::nullopt);
   bool is_compaction = running_->work.order->compaction.has_value();
   auto report = std::make_shared<storage::step_report>();
-  auto apply = [batch, is_compaction, report, env = deps_->env](storage::transaction& t) {
-    return is_compaction ? storage::apply_compaction(t, *batch, *env)
-                         : storage::apply_step(t, *batch, *env, report.get());
+  auto left = std::make_shared<std::vector<turn_order_ptr>>(orders_for(batch->tells));
+  auto apply = [batch, is_compaction, report, env = deps_->env, left](storage::transaction& t) {
+    auto done = is_compaction ? storage::apply_compaction(t, *batch, *env)
+                              : storage::apply_step(t, *batch, *env, report.get());
+    if (done)
+      for (auto& order : *left) storage::promise_turn(t, *order);
+    return done;
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
       .then(
-          [this, current, report, trace = std::move(trace)](done) mutable {
+          [this, current, report, left, trace = std::move(trace)](done) mutable {
             if (trace) store_trace(std::move(*trace));
+            for (auto& order : *left) caf::anon_send(others_, order);
             if (deps_->sleeper && report->run_ids && !report->run_ids->empty())
               self_->send(deps_->sleeper, hint_atom_v);
             if (current()) feed(turn::committed{report->run_ids});

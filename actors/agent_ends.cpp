@@ -41,6 +41,7 @@ void context_runner::answer_client(job& work, const turn::finished& e,
 
 void context_runner::carry_out(turn::finished e) {
   auto turn_done = std::move(*running_);
+  deps_->waits->forget(turn_done.work.order->context());
   running_.reset();
   ++epoch_;
   auto& order = *turn_done.work.order;

@@ -1,23 +1,17 @@
 // A run of a group gives turns to its members and waits for them; what became of them it reads from the store, so that
 // a run that goes on after a restart finds the same.
 #include "actors/agent.hpp"
+#include "core/base/text.hpp"
 #include "storage/group_runs.hpp"
 #include "storage/groups.hpp"
 #include "storage/pending.hpp"
+#include "storage/runs.hpp"
 
 #include <algorithm>
 
 namespace troupe::actors {
 
 namespace {
-
-constexpr std::int64_t most_hops = 8; // of turns that wait for each other
-
-// A member that leads a group of its own answers for it.
-std::optional<group_id> group_led_by(const storage::reader& r, const agent_id& agent) {
-  auto g = storage::managed_group(r, agent);
-  return g && leads(g->manager_type_) ? std::optional(g->id) : std::nullopt;
-}
 
 run part_row(const group_run::part& p, const storage::turn_order& whole, environment& env) {
   run row;
@@ -41,9 +35,7 @@ turn::errand errand_of(const group_run::assignment& a, const storage::turn_order
     if (turn::has_events(whole.how)) e.shown_in = whole.run_row.id;
     if (whole.part_of) e.shown_in = whole.part_of->shown_in;
   }
-  if (whole.part_of) e.path = whole.part_of->path;
-  e.path.push_back(whole.context());
-  e.hops_left = (whole.part_of ? whole.part_of->hops_left : most_hops) - 1;
+  e.hops_left = (whole.part_of ? whole.part_of->hops_left : turn::errand().hops_left) - 1;
   e.deadline = a.what.deadline;
   e.extra = {a.prompt, a.tools, a.answer, a.rules};
   return e;
@@ -64,7 +56,7 @@ turn_order_ptr context_runner::errand_for(const group_run::assignment& a) const 
   order->part_of = errand_of(a, whole);
   order->tokens = whole.tokens && order->part_of->shown_in;
   bool speaks = a.what.what == group_run::task::speak || a.what.what == group_run::task::reply;
-  if (speaks) order->group = group_led_by(*deps_->db->snapshot(), a.what.agent);
+  if (speaks) order->group = storage::group_led_by(*deps_->db->snapshot(), a.what.agent);
   order->run_row.group = order->group;
   order->resumed = true; // it is stored with the step that begins it
   return order;
@@ -97,17 +89,20 @@ void context_runner::carry_out(turn::advance_group e) {
 // Nobody is asked who waits for this very answer: that would never end.
 void context_runner::give(const turn_order_ptr& errand) {
   auto run = errand->run_row.id;
-  auto& path = errand->part_of->path;
-  bool circles = std::find(path.begin(), path.end(), errand->context()) != path.end();
-  if (circles || errand->part_of->hops_left < 0) {
+  auto here = running_->work.order->context();
+  auto circle = deps_->waits->begin(here, errand->context());
+  if (circle || errand->part_of->hops_left < 0) {
+    auto why =
+        circle ? "would_deadlock: " + text::join(names_of(*circle), " -> ") : std::string(too_many_hops);
+    if (!circle) deps_->waits->end(here, errand->context());
     auto end = end_of(*errand, {run_status::failed, stop_reason::error, {}});
-    end.end->metadata["error"] =
-        circles ? "would_deadlock: it waits for this answer itself" : "too many agents wait for each other";
+    end.end->metadata["error"] = boost::json::string(why);
     store_end("errand.refused", std::move(end), [this, run](const error* e) { part_ended(run, e); });
     return;
   }
   running_->errands[run] = errand->context();
-  auto ended = [this, epoch = epoch_, run](const error* why) {
+  auto ended = [this, epoch = epoch_, run, here, there = errand->context()](const error* why) {
+    deps_->waits->end(here, there);
     if (epoch == epoch_ && running_) part_ended(run, why);
   };
   self_->request(others_, caf::infinite, errand)
@@ -124,6 +119,14 @@ void context_runner::part_ended(const run_id& run, const error* why) {
   auto snapshot = deps_->db->snapshot();
   auto outcome = storage::outcome_of(*snapshot, run);
   if (!outcome) {
+    if (auto row = why ? storage::find_run(*snapshot, run) : std::nullopt) {
+      turn::step_commit end;
+      end.agent = row->agent;
+      end.run = run;
+      end.end = turn::run_end{run_status::failed, stop_reason::error, {}};
+      end.end->metadata["error"] = boost::json::string(why->message);
+      store_end("errand.lost", std::move(end));
+    }
     outcome.emplace();
     outcome->run = run;
     outcome->failure = why ? why->message : "its turn was lost";

@@ -71,19 +71,28 @@ void context_runner::go_on_with_tools() {
     auto& call = round.asked.calls[i];
     if (round.outcomes[i] || round.is_out(i)) continue;
     auto* t = round.tool_of(i);
+    auto& given = running_->work.order->part_of;
+    if (given && given->extra.answer && given->extra.has_tool(call.call.name)) {
+      round.outcomes[i] = {call.call.id,
+                           {return_status::success, boost::json::string(*given->extra.answer), {}, {}}};
+      continue;
+    }
     if (round.cancelled)
       round.outcomes[i] =
           turned_down(call, tools::value_error("the request was cancelled before this call began"));
     else if (!t)
       round.outcomes[i] = turned_down(call, tools::value_error("Tool not found"));
+    else if (round.refused && tools::runs_in_sandbox(*t))
+      round.outcomes[i] = turned_down(call, {"StorageError", round.refused->message});
     else if (tools::is_core_tool(*t))
       run_here(round, i);
-    else if (tools::runs_in_sandbox(*t) && deps_->sandbox)
+    else if (tools::asks_others(*t)) {
+      ask_others(round, i);
+      if (!round.outcomes[i]) return;
+    } else if (tools::runs_in_sandbox(*t) && deps_->sandbox)
       return run_outside(round, i, *t);
     else
       round.outcomes[i] = turned_down(
-    else if (round.refused && tools::runs_in_sandbox(*t))
-      round.outcomes[i] = turned_down(call, {"StorageError", round.refused->message});
           call, {"NotImplementedError", "tools of type " + std::string(json::enum_text(t->tool_type_)) +
                                             " cannot be run by this version yet"});
   }
@@ -169,7 +178,12 @@ void context_runner::finish_tools() {
 void context_runner::carry_out(turn::abandon_tools) {
   if (!running_->round) return;
   running_->round->cancelled = true;
-  for (auto& [i, job] : running_->round->out) self_->send(deps_->sandbox, abandon_atom_v, job);
+  for (auto& [i, job] : running_->round->out)
+    if (!running_->round->asks.contains(i)) self_->send(deps_->sandbox, abandon_atom_v, job);
+  for (auto& [i, asked] : running_->round->asks)
+    for (auto& [run, at] : asked.out)
+      self_->request(others_, caf::infinite, cancel_atom_v, at.second, run.value)
+          .then([](bool) {}, [](const caf::error&) {});
 }
 
 } // namespace troupe::actors

@@ -88,6 +88,7 @@ void context_directory::lost(const caf::down_msg& who) {
   auto it = std::find_if(contexts_.begin(), contexts_.end(),
                          [&](auto& c) { return c.second.handle.address() == who.source; });
   if (it == contexts_.end()) return;
+  deps_->waits->forget(it->first);
   spdlog::error("the actor of context {} died: {}", it->first.str(), caf::to_string(who.reason));
   auto apply = [context = it->first, env = deps_->env](storage::transaction& t) -> result<void> {
     storage::recover_runs(t, *env, context);

@@ -8,6 +8,7 @@
 #include "storage/identities.hpp"
 #include "storage/runs.hpp"
 #include "storage/tools.hpp"
+#include "storage/voice_memories.hpp"
 
 #include <algorithm>
 
@@ -135,6 +136,7 @@ void erase_agent(transaction& t, const agent& a) {
   t.erase(name_key(a));
   t.erase(key(table::agents_by_org).add(a.organization_id).add(a.created_at).add(a.id));
   t.erase(key(table::agent_activity).add(a.id));
+  erase_voice_memories(t, a.id);
   t.erase(key(table::agents).add(a.id));
 }
 

@@ -257,10 +257,7 @@ result<void> apply_group_step(transaction& t, const group_run::step& s,
   for (auto& c : s.heard) t.put(cursor_key(s.state.group, c.agent), big_endian(c.heard_to));
   save(t, key(table::group_runs).add(s.state.run), s.state);
   take_parts(t, *row, s);
-  for (auto& order : begin) {
-    create_run(t, order->run_row);
-    put_pending(t, *order);
-  }
+  for (auto& order : begin) promise_turn(t, *order);
   row->status = run_status::running;
   if (s.end) end_group_run(t, *row, s, env);
   put_run(t, *row);

@@ -3,6 +3,7 @@
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
+#include "storage/group_runs.hpp"
 #include "storage/sleeptime.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ void save_group(transaction& t, const group& g) { save(t, key(table::groups).add
 
 void erase_group(transaction& t, const group& g, environment& env) {
   if (is_sleeptime(g.manager_type_)) forget_jobs(t, g.id, std::nullopt, env);
+  erase_group_log(t, g.id);
   erase_relations(t, g);
   t.erase(place_of(g));
   t.erase(key(table::groups).add(g.id));
@@ -140,6 +142,11 @@ std::optional<group> managed_group(const reader& r, const agent_id& agent) {
   r.scan_prefix(belongs(agent, manager), reader::direction::forward,
                 [&](auto k, auto) { return out = find_group(r, group_id{last_uuid(k)}), !out; });
   return out;
+}
+
+std::optional<group_id> group_led_by(const reader& r, const agent_id& agent) {
+  auto g = managed_group(r, agent);
+  return g && leads(g->manager_type_) ? std::optional(g->id) : std::nullopt;
 }
 
 void leave_groups(transaction& t, const agent_id& agent) { t.erase_prefix(belongs(agent, member)); }

@@ -23,6 +23,8 @@ std::vector<group> groups_of_member(const reader& r, const agent_id& agent);
 std::vector<group> groups_of_manager(const reader& r, const agent_id& agent);
 // The one that an agent shows: the first that it manages.
 std::optional<group> managed_group(const reader& r, const agent_id& agent);
+// The group that answers for an agent: what is said to it is said to the group.
+std::optional<group_id> group_led_by(const reader& r, const agent_id& agent);
 // An agent that goes: it is no member any more.
 void leave_groups(transaction& t, const agent_id& agent);
 

@@ -8,8 +8,17 @@ void put_pending(transaction& t, const turn_order& order) {
   save(t, key(table::pending_turns).add(order.run_row.id), order);
 }
 
+void promise_turn(transaction& t, const turn_order& order) {
+  create_run(t, order.run_row);
+  put_pending(t, order);
+}
+
 bool is_pending(const reader& r, const run_id& run) {
-  return r.get(key(table::pending_turns).add(run)).has_value();
+  auto order = load<turn_order>(r, key(table::pending_turns).add(run));
+  if (!order) return false;
+  if (!order->part_of || !order->part_of->owner) return true;
+  auto owner = find_run(r, *order->part_of->owner);
+  return owner && !is_terminal(owner->status);
 }
 
 namespace {
@@ -39,7 +48,8 @@ std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r) {
                 [&](auto, auto record) { return records.emplace_back(record), true; });
   std::vector<std::shared_ptr<const turn_order>> out;
   for (auto& record : records)
-    if (auto order = resumed_order(r, record); order && !order->part_of) out.push_back(std::move(order));
+    if (auto order = resumed_order(r, record); order && !(order->part_of && order->part_of->is_awaited))
+      out.push_back(std::move(order));
   // One that had begun goes on before those that wait behind it, whatever the clock said.
   auto turn_of = [](auto& o) { return std::pair(o->run_row.first_sequence == 0, o->run_row.created_at); };
   std::sort(out.begin(), out.end(), [&](auto& a, auto& b) { return turn_of(a) < turn_of(b); });

@@ -7,12 +7,15 @@
 
 namespace troupe::storage {
 
+// A turn that will be: its run, and the order that outlives a restart.
+void promise_turn(transaction& t, const turn_order& order);
 // Kept until the run ends (put_run).
 void put_pending(transaction& t, const turn_order& order);
 // Of those that have not ended, oldest first; what their steps stored is taken off the order. Errands are left out: who
 // gave them gives them again.
 std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r);
 std::shared_ptr<const turn_order> pending_order(const reader& r, const run_id& run); // the same of one run
+// It goes on after a restart: by itself, or because somebody waits for it who does.
 bool is_pending(const reader& r, const run_id& run);
 
 // Ended runs whose clients are still to be called.

@@ -40,7 +40,8 @@ void rebuild_system_messages(transaction& t, const std::vector<block_id>& change
   std::vector<agent_id> rebuilt;
   for (auto& id : changed) {
     auto agents = agents_of_block(t, id);
-    if (std::find(agents.begin(), agents.end(), by) == agents.end()) agents.push_back(by); // a detached block's
+    if (std::find(agents.begin(), agents.end(), by) == agents.end())
+      agents.push_back(by); // a detached block's
     for (auto& agent : agents)
       if (std::find(rebuilt.begin(), rebuilt.end(), agent) == rebuilt.end()) {
         rebuild_system_message(t, agent, time);

@@ -62,6 +62,8 @@ void erase_run(transaction& t, const run& row) {
   t.erase(key(table::runs_by_org).add(row.organization_id).add(row.created_at).add(row.id));
   t.erase(key(table::runs_by_agent).add(row.agent).add(row.created_at).add(row.id));
   t.erase(key(table::runs_active).add(row.id));
+  t.erase(key(table::pending_turns).add(row.id));
+  t.erase(key(table::group_runs).add(row.id));
   forget_request(t, row);
   t.erase(key(table::runs).add(row.id));
 }

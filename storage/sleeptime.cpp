@@ -3,6 +3,7 @@
 #include "storage/agents.hpp"
 #include "storage/groups.hpp"
 #include "storage/runs.hpp"
+#include "storage/voice_memories.hpp"
 
 #include <algorithm>
 
@@ -143,15 +144,22 @@ std::optional<group> sleeptime_group_of(const reader& r, const agent& a) {
 
 namespace {
 
+// A voice agent's companion is told when the context has become too long.
+bool is_time(const reader& r, group& g, const context_key& thread) {
+  if (g.manager_type_ == manager_type::sleeptime) return sleeptime::count_turn(g);
+  auto length = std::ssize(context_entries(r, thread)) - 1;
+  return g.max_message_buffer_length && length > *g.max_message_buffer_length;
+}
+
 void tell_companions(transaction& t, const run& row, environment& env, step_report* report) {
   auto g = managed_group(t, row.agent);
-  if (!g || g->manager_type_ != manager_type::sleeptime) return;
+  if (!g || !is_sleeptime(g->manager_type_)) return;
   auto a = find_agent(t, row.agent);
   auto last = load_message(t, {row.agent, row.last_sequence});
   if (!a->enable_sleeptime.value_or(false) || !last || !sleeptime::is_complete(row.status, row.stop_reason_))
     return;
   std::vector<std::string> ids;
-  bool now = sleeptime::count_turn(*g);
+  bool now = is_time(t, *g, {row.agent, row.conversation});
   if (now) g->last_processed_message_id = last->id;
   save_group(t, *g);
   actor acting{last->created_by_id.value_or(default_user_id()), row.organization_id};
@@ -165,7 +173,7 @@ void tell_companions(transaction& t, const run& row, environment& env, step_repo
     j.acting = acting;
     ids.push_back(trigger(t, *g, std::move(j), row.last_sequence, env).str());
   }
-  bool says_none = !is_native_loop(a->type); // as clients know it
+  bool says_none = !is_native_loop(a->type) && a->type != agent_type::voice_convo_agent; // as clients know it
   if (report && (says_none || !ids.empty())) report->run_ids = std::move(ids);
 }
 
@@ -215,6 +223,13 @@ void turn_ended(transaction& t, run& row, environment& env, step_report* report)
   if (!j->working || j->working->run != row.id) return run_ended(t, row);
   show_result(t, row);
   settle(t, std::move(*j), row);
+}
+
+void step_taken(transaction& t, const turn::step_commit& s, timestamp now) {
+  if (s.tools_used.empty()) return;
+  auto j = job_of_run(t, s.run);
+  if (j && j->working && j->working->run == s.run && !j->working->evicts.empty())
+    archive_and_evict(t, *j, s, now);
 }
 
 void run_ended(transaction& t, const run& row) {

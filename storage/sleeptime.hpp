@@ -15,8 +15,9 @@ struct sleeptime_work {
   std::uint64_t upto = 0;   // the last message that it covers
   sleeptime::tries tries;
   timestamp not_before; // the next try
+  std::vector<message_id> evicts; // of a voice agent: what leaves its context when its memories are stored
 };
-BOOST_DESCRIBE_STRUCT(sleeptime_work, (), (run, with, upto, tries, not_before))
+BOOST_DESCRIBE_STRUCT(sleeptime_work, (), (run, with, upto, tries, not_before, evicts))
 
 struct sleeptime_job {
   group_id group;
@@ -55,6 +56,8 @@ run companion_run(const sleeptime_job& j, environment& env);
 // Of an agent with companions: they are to be told, where it is time. Of a companion: its job ends with it. `row` is the
 // run as it ended; not stored yet.
 void turn_ended(transaction& t, run& row, environment& env, step_report* report);
+// In the batch of every step: a voice agent's companion may have stored memories.
+void step_taken(transaction& t, const turn::step_commit& s, timestamp now);
 // A run that was ended without its turn: cancelled, given up.
 void run_ended(transaction& t, const run& row);
 // The group that hears what is said to this agent.

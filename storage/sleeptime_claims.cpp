@@ -1,6 +1,6 @@
 #include "storage/sleeptime_claims.hpp"
 
-#include "core/group/transcript.hpp"
+#include "core/group/voice.hpp"
 #include "storage/agents.hpp"
 #include "storage/conversations.hpp"
 #include "storage/groups.hpp"
@@ -19,9 +19,11 @@ constexpr std::int64_t least_tokens = 1000;
 error moved_on() { return fail(errc::conflict, "The job has changed"); }
 
 struct slice {
-  std::string text;
+  std::string letter; // empty: there is nothing to be told
   std::uint64_t upto = 0;
   bool is_all = true;
+  std::vector<message_id> evicts;
+  std::optional<std::vector<tool_rule>> rules;
 };
 
 slice slice_of(const reader& r, const sleeptime_job& j, const agent& talker, const agent& companion) {
@@ -35,14 +37,32 @@ slice slice_of(const reader& r, const sleeptime_job& j, const agent& talker, con
   auto messages = history(r, j.agent, q);
   auto tokens = std::max(least_tokens, companion.llm.context_window / share_of_window);
   auto told = sleeptime::excerpt_of(messages, is_native_loop(talker.type), static_cast<std::size_t>(tokens));
-  slice out{std::move(told.text), j.upto, told.covers == messages.size() && messages.size() < most_messages};
+  slice out;
+  if (!told.text.empty()) out.letter = sleeptime::letter(told.text);
+  out.upto = j.upto;
+  out.is_all = told.covers == messages.size() && messages.size() < most_messages;
   if (!out.is_all) out.upto = find_message_place(r, messages[told.covers - 1]->id)->sequence;
   return out;
 }
 
-send_request request_for(const sleeptime_job& j, const std::string& lines) {
+slice voice_slice(const reader& r, const sleeptime_job& j, const group& g) {
+  auto context = context_messages(r, {j.agent, j.conversation});
+  auto stays = sleeptime::first_that_stays(context, g.max_message_buffer_length.value_or(0),
+                                           g.min_message_buffer_length.value_or(0));
+  slice out;
+  out.upto = j.upto;
+  if (stays == 0) return out;
+  auto middle = context.begin() + static_cast<std::ptrdiff_t>(stays);
+  std::vector<stored_message> going(context.begin() + 1, middle), staying(middle, context.end());
+  out.letter = sleeptime::voice_letter(going, staying);
+  for (auto& m : going) out.evicts.push_back(m->id);
+  out.rules = sleeptime::voice_rules();
+  return out;
+}
+
+send_request request_for(const sleeptime_job& j, const std::string& letter) {
   message_create m;
-  m.content.emplace_back(text_content{sleeptime::letter(lines), std::nullopt});
+  m.content.emplace_back(text_content{letter, std::nullopt});
   m.group_id = j.group.str();
   send_request q;
   q.messages.emplace_back(std::move(m));
@@ -51,16 +71,17 @@ send_request request_for(const sleeptime_job& j, const std::string& lines) {
   return q;
 }
 
-turn_order order_for(const sleeptime_job& j, run row, const std::string& lines) {
+turn_order order_for(const sleeptime_job& j, run row, const slice& told) {
   turn_order o;
   o.run_row = std::move(row);
   o.agent = j.companion;
   o.acting = j.acting;
-  o.request = request_for(j, lines);
+  o.request = request_for(j, told.letter);
   o.how = turn::mode::async;
   o.resumed = true; // the run is stored with the claim
   o.part_of.emplace();
   o.part_of->may_retry = true;
+  o.part_of->extra.rules = told.rules;
   return o;
 }
 
@@ -72,16 +93,18 @@ std::optional<sleeptime_claim> make_claim(const reader& r, const sleeptime_job& 
   auto companion = find_agent(r, j.companion);
   if (!g || !talker || !companion || (j.conversation && !find_conversation(r, *j.conversation)))
     return std::nullopt;
-  auto told = slice_of(r, j, *talker, *companion);
+  bool speaks = g->manager_type_ == manager_type::voice_sleeptime;
+  auto told = speaks ? voice_slice(r, j, *g) : slice_of(r, j, *talker, *companion);
   auto first = find_run(r, j.waiting.front());
-  if (!first || (told.text.empty() && told.is_all)) return std::nullopt;
+  if (!first || (told.letter.empty() && told.is_all)) return std::nullopt;
   sleeptime_claim c;
   c.seen = j;
   c.upto = told.upto;
   c.is_part = !told.is_all;
   auto row = c.is_part ? companion_run(j, env) : *first;
   c.runs = c.is_part ? std::vector<run_id>{row.id} : j.waiting;
-  c.order = order_for(j, std::move(row), told.text);
+  c.evicts = told.evicts;
+  c.order = order_for(j, std::move(row), told);
   return c;
 }
 
@@ -101,6 +124,7 @@ result<void> store_claim(transaction& t, const sleeptime_claim& c) {
   work.with.assign(c.runs.begin() + 1, c.runs.end());
   work.upto = c.upto;
   work.not_before = j->begins_at;
+  work.evicts = c.evicts;
   put_job(t, *j);
   put_pending(t, c.order);
   return {};

@@ -12,6 +12,7 @@ struct sleeptime_claim {
   std::uint64_t upto = 0;   // the last message that the turn covers
   bool is_part = false;     // more is to be told for the same triggers: this run is one of its own
   std::vector<run_id> runs; // whose triggers it covers, the order's first
+  std::vector<message_id> evicts; // see sleeptime_work
 };
 
 // Nothing where there is nobody to tell or nothing to be told any more: the job is to be dropped.

@@ -61,6 +61,7 @@ enum class table : char {
   sleeptime_jobs = 'D',         // group | companion | context -> sleeptime_job
   sleeptime_due = 'E',          // due | group | companion | context -> -
   sleeptime_runs = 'u',         // run -> group | companion | context
+  voice_memories = '7',         // agent | created | number -> voice_memory
   groups = 'Y',                 // group -> group
   groups_by_org = 'x',          // org | created | group -> -
   group_agents = 'm',           // agent | member or manager | created | group -> -

@@ -131,6 +131,7 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
     if (std::find(row->tools_used.begin(), row->tools_used.end(), id) == row->tools_used.end())
       row->tools_used.push_back(id);
   if (s.started) row->status = run_status::running;
+  step_taken(t, s, now);
   if (s.end) {
     end_run(*row, *s.end, now);
     turn_ended(t, *row, env, report);

@@ -10,12 +10,12 @@ namespace troupe::project {
 struct chunk_target {
   message_id id;
   step_id step;
-  run_id run;                        // whose stream it is
-  std::optional<std::string> name{}; // who speaks, in a group
+  run_id run; // whose stream it is
   // Names whose calls wait for approval: their pieces are approval requests.
   std::vector<std::string> gated;
   std::optional<std::vector<message_type>> types; // what the client wants to see; nothing: all
   std::optional<inner_view> inner;                // of an older loop
+  std::optional<std::string> name{};              // who speaks, in a group
 };
 
 class chunk_projector {

@@ -11,6 +11,7 @@ namespace {
 // What a request says, as far as scripts look at it.
 struct situation {
   std::string user;                 // the last user text
+  std::string heard;                // what came last: of the user, of a group, of another agent
   std::vector<std::string> results; // of tools, since then
   std::size_t rounds = 0;           // replies with calls since then
   std::string system;
@@ -35,12 +36,14 @@ situation look(const json::value& request) {
   if (auto* messages = json::find(request, "messages"); messages && messages->is_array())
     for (auto& m : messages->get_array()) {
       auto role = json::string_or(m, "role");
-      if (role == "system" && s.system.empty()) s.system = text_of(m);
-      if (role == "user") {
-        s.user = text_of(m);
+      bool begins = role == "system" && s.system.empty();
+      if (begins) s.system = text_of(m);
+      if (role == "user") s.user = text_of(m);
+      if (role == "user" || (role == "system" && !begins)) {
+        s.heard = text_of(m);
         s.results.clear();
         s.rounds = 0;
-        ++s.user_turns;
+        s.user_turns += role == "user";
       }
       if (auto* calls = json::find(m, "tool_calls"); calls && calls->is_array()) {
         ++s.rounds;
@@ -73,11 +76,10 @@ std::string result_text(const std::string& packed) {
 }
 
 struct scene {
-  std::shared_ptr<RE2> pattern;          // of the user's text; none: any
-  std::vector<std::string> needs_tools;  // must be offered
-  std::vector<std::string> needs_blocks; // must be in the prompt
-  std::vector<json::value> replies;      // one a round
-  std::string source;
+  std::shared_ptr<RE2> user, heard, system; // what these have to hold; none: anything
+  std::vector<std::string> needs_tools;     // must be offered
+  std::vector<std::string> needs_blocks;    // must be in the prompt
+  std::vector<json::value> replies;         // one a round
 };
 
 class parsed_script final : public script {
@@ -110,11 +112,17 @@ private:
     for (auto& b : sc.needs_blocks)
       if (!block_value(s.system, b)) return false;
     captured.assign(1, s.user);
-    if (!sc.pattern) return true;
-    auto groups = static_cast<std::size_t>(sc.pattern->NumberOfCapturingGroups());
+    return fits(sc.system, s.system, captured) && fits(sc.heard, s.heard, captured) &&
+           fits(sc.user, s.user, captured);
+  }
+
+  // What the pattern and its groups matched is captured.
+  static bool fits(const std::shared_ptr<RE2>& pattern, const std::string& text,
+                   std::vector<std::string>& captured) {
+    if (!pattern) return true;
+    auto groups = static_cast<std::size_t>(pattern->NumberOfCapturingGroups());
     std::vector<re2::StringPiece> found(groups + 1);
-    if (!sc.pattern->Match(s.user, 0, s.user.size(), RE2::UNANCHORED, found.data(),
-                           static_cast<int>(found.size())))
+    if (!pattern->Match(text, 0, text.size(), RE2::UNANCHORED, found.data(), static_cast<int>(found.size())))
       return false;
     captured.clear();
     for (auto& f : found) captured.emplace_back(f.data() ? std::string(f) : std::string{});
@@ -133,6 +141,8 @@ private:
       auto word = text::trim(t.substr(open + 2, close - open - 2));
       if (word == "text")
         out += s.user;
+      else if (word == "heard")
+        out += s.heard;
       else if (word == "result")
         out += s.results.empty() ? std::string{} : result_text(s.results.back());
       else if (word == "turn")
@@ -242,13 +252,14 @@ std::vector<std::string> names(const json::value* v) {
 
 result<scene> parse_scene(const json::value& v, const std::string& where) {
   scene sc;
-  if (auto pattern = json::string_or(v, "user"); !pattern.empty()) {
-    sc.source = std::string(pattern);
+  for (auto [member, pattern] : {std::pair("user", &sc.user), {"heard", &sc.heard}, {"system", &sc.system}}) {
+    auto text = json::string_or(v, member);
+    if (text.empty()) continue;
     RE2::Options options;
     options.set_case_sensitive(false);
     options.set_log_errors(false);
-    sc.pattern = std::make_shared<RE2>(sc.source, options);
-    if (!sc.pattern->ok()) return bad(where + ", user", sc.pattern->error());
+    *pattern = std::make_shared<RE2>(std::string(text), options);
+    if (!(*pattern)->ok()) return bad(where + ", " + member, (*pattern)->error());
   }
   sc.needs_tools = names(json::find(v, "offered"));
   sc.needs_blocks = names(json::find(v, "blocks"));

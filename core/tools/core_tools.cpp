@@ -47,6 +47,21 @@ outcome<json::value> send_message(const arguments&, tool_context&) {
 }
 outcome<json::value> memory_finish_edits(const arguments&, tool_context&) { return json::value(nullptr); }
 
+// -- of the companions of voice agents ------------------------------------------------------------
+// What is stored is taken from the call, in the batch of its step (storage/voice_memories.hpp).
+outcome<json::value> store_memories(const arguments& a, tool_context&) {
+  auto* chunks = json::find(a, "chunks");
+  if (!chunks || !chunks->is_array()) return value_error("chunks must be a list");
+  for (auto& chunk : chunks->get_array())
+    if (json::int_or(chunk, "start_index", -1) < 0 ||
+        json::int_or(chunk, "end_index", -1) < json::int_or(chunk, "start_index", 0))
+      return value_error("every chunk needs a start_index and an end_index that is not before it");
+  return json::value(nullptr);
+}
+outcome<json::value> rethink_user_memory(const arguments& a, tool_context& c) {
+  return as_value(blocks::rethink(c.blocks, "human", argument(a, "new_memory")));
+}
+
 outcome<json::value> core_memory_append(const arguments& a, tool_context& c) {
   return as_value(blocks::append(c.blocks, argument(a, "label"), argument(a, "content")));
 }
@@ -199,6 +214,9 @@ const std::map<std::string_view, signature>& signatures() {
       {"memory_insert", {{{"label"}, {"new_string"}, {"insert_line", k::integer, false}}, memory_insert}},
       {"memory_rethink", {{{"label"}, {"new_memory"}}, memory_rethink}},
       {"memory_finish_edits", {{}, memory_finish_edits}},
+      {"store_memories", {{{"chunks", k::list}}, store_memories}},
+      {"rethink_user_memory", {{{"new_memory"}}, rethink_user_memory}},
+      {"finish_rethinking_memory", {{}, memory_finish_edits}},
       {"memory_apply_patch", {{{"label"}, {"patch"}}, memory_apply_patch}},
       {"memory",
        {{{"command"},

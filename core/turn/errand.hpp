@@ -23,12 +23,12 @@ struct errand {
   std::optional<run_id> owner;    // the run that this is part of
   std::optional<run_id> shown_in; // whose stream shows its events
   std::optional<group_id> group;  // its messages carry this
-  std::vector<uuid> path;         // contexts that wait for it, outermost first
   std::optional<timestamp> deadline;
-  std::int64_t hops_left = 0; // how many more may wait for each other behind it
+  bool is_awaited = true; // nobody waits for what was merely left for the agent
+  std::int64_t hops_left = 8; // how many more may wait for each other behind it
   bool may_retry = false;     // a failure of the model does not end the run: it is tried again
   overlay extra;
 };
-BOOST_DESCRIBE_STRUCT(errand, (), (owner, shown_in, group, path, deadline, hops_left, may_retry, extra))
+BOOST_DESCRIBE_STRUCT(errand, (), (owner, shown_in, group, deadline, is_awaited, hops_left, may_retry, extra))
 
 } // namespace troupe::turn

@@ -129,6 +129,7 @@ effects step_loop::on(tools_finished e) {
         p.result = std::move(o.result);
         p.once = o.once;
         p.blocks = std::move(o.blocks);
+        p.tells = std::move(o.tells);
         break;
       }
   edits_ = std::move(e.edits);
@@ -179,6 +180,7 @@ effects step_loop::commit_step(std::vector<message> fresh) {
   if (takes_inputs) inputs_.clear();
   batch.messages = uncommitted_;
   batch.edits = edits_;
+  for (auto& p : planned_) batch.tells.insert(batch.tells.end(), p.tells.begin(), p.tells.end());
   batch.tools_used = step_tools_used_;
   batch.started = first_commit_ && shows_running();
   bool last = !go_on_ || is_last_step() || cancelled_;

@@ -43,6 +43,7 @@ protected:
     bool invalid = false;                     // what the rules fix does not fit the tool
     bool once = false;                        // had effects outside: is not run again
     std::vector<tools::block_change> blocks;  // what it did to them
+    std::vector<tell> tells;                  // messages that it leaves for others
   };
 
   // -- the steps of a step
@@ -107,9 +108,9 @@ private:
   effects on(cancel);
   effects on(part_ended) { return {}; } // of groups only
 
-  effects ask_model();
   virtual std::unique_ptr<step_loop> copy() const = 0;
   std::optional<step_commit> batch_if_lost() const;
+  effects ask_model();
   model_request make_request() const;
   std::optional<json::value> last_tool_output() const;
   void begin_step_record();

@@ -24,20 +24,6 @@ usage_statistics usage_of(const stored_run& from) {
   return u;
 }
 
-// What the turn made; not what it was given.
-bool was_emitted(const message& m) {
-  return m.role == message_role::assistant || m.role == message_role::tool ||
-         (m.role == message_role::approval && !m.tool_calls.empty());
-}
-
-project::options view_of(const stored_run& from, const run_request_config& config) {
-  project::options o;
-  bool native = is_native_loop(from.type);
-  o.use_assistant_message = !native && config.use_assistant_message;
-  o.text_is_assistant_message = native;
-  return o;
-}
-
 void add_end(std::vector<frame>& out, const stored_run& from) {
   auto& row = from.row;
   finished f;
@@ -61,10 +47,9 @@ std::vector<frame> frames_of(const stored_run& from, bool pings, environment& en
   auto config = from.row.request_config.value_or(run_request_config{});
   std::vector<frame> out;
   if (pings) out.push_back({ping(from.row.id, from.row.created_at, env, std::nullopt)});
-  auto messages = from.messages;
-  std::erase_if(messages, [](auto& m) { return !was_emitted(*m); });
-  auto shown = frames_of(messages, view_of(from, config), config.include_return_message_types);
-  out.insert(out.end(), shown.begin(), shown.end());
+  auto& types = config.include_return_message_types;
+  for (auto& m : from.shown)
+    if (!types || std::find(types->begin(), types->end(), m.type) != types->end()) out.push_back({m.body});
   if (is_terminal(from.row.status)) add_end(out, from);
   return out;
 }

@@ -9,7 +9,7 @@ struct stored_run {
   const run& row;
   agent_type type; // of its agent
   const std::vector<step>& steps;
-  const std::vector<stored_message>& messages;
+  const std::vector<project::api_message>& shown; // what it made
 };
 
 // The first event is the ping, where the client wanted any; the last ones tell the end, where the run has ended.

@@ -61,6 +61,13 @@ struct context_rewrite {
   bool recompile = false; // the system message too
 };
 
+// A message that is left for another agent: its turn is stored with the step, and begins when that is durable.
+struct tell {
+  run_id run;
+  agent_id to;
+  std::string text;
+};
+
 // One atomic batch. The precondition of every batch: the agent is there and the run has not ended.
 struct step_commit {
   agent_id agent;
@@ -73,6 +80,7 @@ struct step_commit {
   std::optional<context_rewrite> rewrite;
   std::vector<tools::memory_edit> edits;
   std::vector<tool_id> tools_used;
+  std::vector<tell> tells;
   bool started = false; // the run becomes `running`
   std::optional<run_end> end;
   std::optional<stop_reason> last_stop_reason; // of the agent
@@ -91,6 +99,7 @@ struct tool_invocation {
 };
 struct run_tools {
   std::vector<tool_invocation> calls;
+  std::optional<step_commit> if_lost{}; // to be durable before they run: they may act outside, and the server die
   std::vector<tools::block_change> kept{}; // what calls did to blocks that are not run again
 };
 struct commit {
@@ -99,7 +108,6 @@ struct commit {
 // What clients see of a step that is durable now. In a token stream only what the tokens did not show.
 struct emit {
   std::vector<stored_message> messages;
-  std::optional<step_commit> if_lost{}; // to be durable before they run: they may act outside, and the server die
 };
 // Events that are no messages of the step.
 struct say {
@@ -152,6 +160,7 @@ struct tool_outcome {
   tools::tool_result result;
   bool once = false; // it had effects outside: it is not run again, whatever becomes of the batch
   std::vector<tools::block_change> blocks{};
+  std::vector<tell> tells{};
 };
 struct tools_finished {
   std::vector<tool_outcome> outcomes;

@@ -4,6 +4,7 @@
 #include "core/project/messages.hpp"
 #include "net/rest/run_messages.hpp"
 #include "storage/pending.hpp"
+#include "storage/run_messages.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -14,10 +15,9 @@ namespace {
 
 std::string result_text(const storage::reader& r, const run& row) {
   return json::object_text([&](json::object_writer& w) {
-    w.raw("messages",
-          messages_text(r, row,
-                        storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence),
-                        sort_order::asc));
+    auto own = storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence);
+    w.raw("messages", row.group ? project::to_array(storage::shown_messages(r, row), std::nullopt)
+                                : messages_text(r, row, own, sort_order::asc));
     json::object_writer(w.key("stop_reason"))
         .add("message_type", "stop_reason")
         .add("stop_reason", row.stop_reason_.value_or(stop_reason::end_turn));

@@ -4,6 +4,7 @@
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/agents.hpp"
+#include "storage/group_runs.hpp"
 #include "storage/groups.hpp"
 #include "storage/organizations.hpp"
 
@@ -91,11 +92,12 @@ awaitable<outcome> reset(call& c) {
     auto done = co_await write_between_turns(c, context.owner(), "group.unlink", std::move(unlink));
     if (!done) co_return done.error();
   }
-  auto forget = [messages](storage::transaction& t) -> result<std::string> {
+  auto forget = [messages, id = *id](storage::transaction& t) -> result<std::string> {
     storage::erase_group_messages(t, messages);
+    storage::erase_group_log(t, id);
     return "null";
   };
-  co_return co_await write(c, "group.reset", std::move(forget));
+  co_return co_await write_between_turns(c, id->value, "group.reset", std::move(forget));
 }
 
 } // namespace

@@ -6,9 +6,9 @@
 #include "net/rest/runs.hpp"
 #include "net/rest/threads.hpp"
 #include "storage/agents.hpp"
-#include "storage/messages.hpp"
 #include "storage/organizations.hpp"
 #include "storage/requests.hpp"
+#include "storage/run_messages.hpp"
 #include "storage/runs.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -22,10 +22,9 @@ void restore_log(const services& s, const run& row, bool pings) {
   auto a = storage::find_agent(*snapshot, row.agent);
   if (!a) return;
   auto steps = storage::steps_of(*snapshot, row);
-  auto messages =
-      storage::messages_of_run(*snapshot, row.agent, row.id, row.first_sequence, row.last_sequence);
+  auto shown = storage::shown_messages(*snapshot, row);
   std::vector<actors::stream_frame> frames;
-  for (auto& f : turn::frames_of({row, a->type, steps, messages}, pings, *s.env))
+  for (auto& f : turn::frames_of({row, a->type, steps, shown}, pings, *s.env))
     frames.push_back({std::move(f.data), f.is_error});
   s.streams->restore(row.id, std::move(frames), is_terminal(row.status));
 }

@@ -6,6 +6,9 @@
 #include "net/rest/run_messages.hpp"
 #include "net/rest/runs.hpp"
 #include "storage/organizations.hpp"
+#include "storage/run_messages.hpp"
+
+#include <algorithm>
 
 namespace troupe::net::rest {
 
@@ -144,6 +147,21 @@ awaitable<outcome> usage(call& c) {
   });
 }
 
+// Of a group's run: the turns of its members, in their order.
+std::string group_messages_text(const storage::reader& r, const run& row, const page_parameters& p) {
+  auto all = storage::shown_messages(r, row);
+  auto is = [](const std::optional<std::string>& id) { return [&](auto& m) { return m.id.str() == id; }; };
+  if (p.after) {
+    auto it = std::find_if(all.rbegin(), all.rend(), is(p.after));
+    all.erase(all.begin(), it.base());
+  }
+  if (p.before) all.erase(std::find_if(all.begin(), all.end(), is(p.before)), all.end());
+  if (p.order.value_or(sort_order::asc) == sort_order::desc) std::reverse(all.begin(), all.end());
+  if (all.size() > p.items(100)) all.resize(p.items(100));
+  auto config = row.request_config.value_or(run_request_config{});
+  return project::to_array(all, config.include_return_message_types);
+}
+
 awaitable<outcome> messages(call& c) {
   auto p = query_of<page_parameters>(c);
   if (!p) co_return p.error();
@@ -153,6 +171,7 @@ awaitable<outcome> messages(call& c) {
     auto after = sequence_of(r, p->after, c.by.org);
     if (!after) return after.error();
     auto order = p->order.value_or(sort_order::asc);
+    if (row.group) return group_messages_text(r, row, *p);
     auto all = storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence);
     auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), order);
     return messages_text(r, row, cut, order);

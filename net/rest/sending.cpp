@@ -86,8 +86,7 @@ std::optional<group_id> group_of_manager(const call& c, const agent& a, const de
                                          const send_request& request) {
   bool is_message = !request.messages.empty() && std::holds_alternative<message_create>(request.messages[0]);
   if (to.conversation || !is_message) return std::nullopt;
-  auto g = storage::managed_group(*c.s.db->snapshot(), a.id);
-  return g && leads(g->manager_type_) ? std::optional(g->id) : std::nullopt;
+  return storage::group_led_by(*c.s.db->snapshot(), a.id);
 }
 
 } // namespace

@@ -132,6 +132,7 @@ private:
   group group_;
 };
 
+constexpr std::uint64_t seeds = 1; // orders in which mailboxes are served, for each place of a crash
 constexpr manager_type kinds[] = {manager_type::round_robin, manager_type::supervisor, manager_type::dynamic,
                                   manager_type::swarm};
 
@@ -142,8 +143,9 @@ CAF_TEST(a crash between any two messages changes nothing) {
     auto whole = stage(kind, 1).play(std::nullopt);
     CAF_CHECK(whole.status == run_status::completed);
     std::size_t schedules = 0, repeated = 0;
+    CAF_MESSAGE(json::enum_text(kind) << ": " << whole.messages << " messages");
     for (std::size_t at = 1; at < whole.messages; ++at)
-      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         auto played = stage(kind, seed).play(at);
         ++schedules;
         if (played.contexts.empty()) continue; // before its run was stored

@@ -104,11 +104,6 @@ describe('groups', () => {
     await ok('DELETE', `/v1/groups/${g.id}`);
     await ok('DELETE', `/v1/agents/${boss.id}`);
   });
-
-  test('are not sent to yet', async () => {
-    const g = await group(await agents(1));
-    for (const where of ['messages', 'messages/stream']) assert.equal((await api('POST', `/v1/groups/${g.id}/${where}`, { messages: [{ role: 'user', content: 'hello' }] })).status, 501);
-  });
 });
 
 describe('companions', () => {

@@ -57,7 +57,7 @@ CAF_TEST(a token a budget and silence end a run) {
                                     "log system: b said nothing.\nend end_turn, steps 2\n");
 }
 
-CAF_TEST(what a failure does is the group's choice) {
+CAF_TEST(what a failure does is for the group to say) {
   auto fails = [](const std::string& who, const assignment& asked, outcome& o) {
   if (who == "b" && asked.what.attempt == 0)
     o.failure = "no model";
