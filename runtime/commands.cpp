@@ -1,8 +1,9 @@
 #include "runtime/commands.hpp"
 
-#include "core/base/text.hpp"
-#include "runtime/chat.hpp"
 #include "runtime/house.hpp"
+#include "runtime/terminal/chat.hpp"
+#include "runtime/terminal/groups.hpp"
+#include "runtime/welcome.hpp"
 #include "storage/faults.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/setup.hpp"
@@ -29,29 +30,6 @@ void start_logging(const std::string& level) {
   log->set_level(spdlog::level::from_str(level));
   log->set_pattern("%Y-%m-%dT%H:%M:%S.%e %L %v");
   spdlog::set_default_logger(std::move(log));
-}
-
-std::string url_of(const config& c, std::uint16_t port) {
-  auto host = c.http.host == "0.0.0.0" || c.http.host == "::" ? std::string("127.0.0.1") : c.http.host;
-  if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return (c.http.tls_certificate.empty() ? "http://" : "https://") + host + ":" + std::to_string(port);
-}
-
-// What a newcomer can paste into another terminal.
-void print_example(const std::string& url, const std::string& password) {
-  auto key = password.empty()
-                 ? std::string()
-                 : " -H 'Authorization: Bearer " + text::replace_all(password, "'", R"('\'')") + "'";
-  std::cout
-      << "\nTry in another terminal:\n\n"
-      << "  AGENT=$(curl -s" << key << " " << url
-      << "/v1/agents/ -d '{\"model\": \"rehearsal/default\", \"memory_blocks\": [{\"label\": \"human\", "
-         "\"value\": \"\"}]}'"
-      << " | grep -o 'agent-[0-9a-f-]*' | head -1)\n"
-      << "  curl -sN" << key << " " << url
-      << "/v1/agents/$AGENT/messages/stream -d '{\"input\": \"My name is Ada.\", \"stream_tokens\": true}'\n"
-      << "  curl -s" << key << " " << url << "/v1/agents/$AGENT/core-memory/blocks/human\n"
-      << std::endl;
 }
 
 // A connection is a file; what a login allows is for programs that have few.
@@ -87,7 +65,8 @@ void watch_faults() {
 #endif
 }
 
-int serve(config c) {
+// `program`: how this one was called, for what it tells people to type.
+int serve(config c, const std::string& program) {
   start_logging(c.log_level);
   if (c.data.empty()) c.data = default_data();
   std::signal(SIGPIPE, SIG_IGN);
@@ -102,9 +81,12 @@ int serve(config c) {
             << std::endl;
   if (c.secure && c.password.empty()) std::cout << "Password: " << (*h)->password() << std::endl;
   auto password = c.secure ? (*h)->password() : std::string();
-  (*h)->run([url, password](const std::string& models) {
+  (*h)->run([&](const std::string& models, bool has_cast) {
     std::cout << "Models: " << models << std::endl;
-    print_example(url, password);
+    if (has_cast)
+      print_cast(std::cout, program, url, password);
+    else
+      print_example(std::cout, url, password);
   });
   return 0;
 }
@@ -149,6 +131,26 @@ int backup(const std::filesystem::path& data, const std::string& to) {
 
 } // namespace
 
+namespace {
+
+void add_server(CLI::App& command, server_address& at) {
+  command.add_option("--url", at.url, "the server")->envname("LETTA_BASE_URL")->capture_default_str();
+  command.add_option("--password", at.password, "its password")->envname("LETTA_SERVER_PASSWORD");
+}
+
+void add_chat(CLI::App& command, chat_options& talk) {
+  add_server(command, talk.server);
+  auto* agent = command.add_option("--agent", talk.agent, "id or name (default: the newest)");
+  command.add_option("--group", talk.group, "a group instead: id, description, or words of it")
+      ->excludes(agent);
+  command.add_option("--model", talk.model, "handle of the model of a new agent");
+  command.add_option("-m,--message", talk.message, "send one message and leave");
+}
+
+int exit_code(const result<void>& done) { return done ? 0 : failed(done.error()); }
+
+} // namespace
+
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Troupe: a server for stateful AI agents"};
   app.require_subcommand(1);
@@ -158,13 +160,15 @@ int run_command_line(int argc, char** argv) {
   add_options(*serving, c);
 
   chat_options talk;
-  auto* chatting =
-      app.add_subcommand("chat", "talk to an agent of a running server; creates one if there is none");
-  chatting->add_option("--url", talk.url, "the server")->envname("LETTA_BASE_URL")->capture_default_str();
-  chatting->add_option("--password", talk.password, "its password")->envname("LETTA_SERVER_PASSWORD");
-  chatting->add_option("--agent", talk.agent, "id or name (default: the newest)");
-  chatting->add_option("--model", talk.model, "handle of the model of a new agent");
-  chatting->add_option("-m,--message", talk.message, "send one message and leave");
+  auto* chatting = app.add_subcommand(
+      "chat", "talk to an agent or a group of a running server; creates an agent if there is none");
+  add_chat(*chatting, talk);
+
+  server_address server;
+  std::string traced_run;
+  auto* grouping = app.add_subcommand("groups", "list the groups of a running server");
+  add_server(*grouping, server);
+  grouping->add_option("--trace", traced_run, "id of a group's run: who was asked what in it, and why");
 
   std::filesystem::path data;
   std::string target;
@@ -182,18 +186,13 @@ int run_command_line(int argc, char** argv) {
     std::cerr << "troupe: " << e.what() << " (see troupe --help)" << std::endl;
     return 2;
   }
-  if (*serving) return serve(std::move(c));
+  if (*serving) return serve(std::move(c), argv[0]);
   if (*checking) return check(data);
   if (*backing) return backup(data, target);
-  if (*version) {
-    std::cout << "troupe " << TROUPE_VERSION << std::endl;
-    return 0;
-  }
-  if (*chatting) {
-    auto done = chat(talk, std::cin, std::cout);
-    return done ? 0 : failed(done.error());
-  }
-  return 2;
+  if (*chatting) return exit_code(chat(talk, std::cin, std::cout));
+  if (*grouping) return exit_code(show_groups(server, traced_run, std::cout));
+  if (*version) std::cout << "troupe " << TROUPE_VERSION << std::endl;
+  return 0;
 }
 
 } // namespace troupe::runtime

@@ -74,7 +74,8 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_TOOLS_AT_ONCE")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
-  s.add_option("--tool-python", tools.keeper.python, "the Python that they run in, as of a virtual environment")
+  s.add_option("--tool-python", tools.keeper.python,
+               "the Python that they run in, as of a virtual environment")
       ->envname("TROUPE_TOOL_PYTHON")
       ->capture_default_str();
   s.add_option("--tool-isolation", c.tool_isolation, "auto, bubblewrap (or they do not run), none")
@@ -121,6 +122,8 @@ void add_settings(CLI::App& s, config& c) {
       ->delimiter(',');
   s.add_flag("--list-rehearsals", c.list_rehearsals, "list the built-in models beside real ones")
       ->envname("TROUPE_LIST_REHEARSALS");
+  s.add_flag("--cast", c.cast, "begin with a small cast of agents and groups where there are no agents yet")
+      ->envname("TROUPE_CAST");
   s.add_option("--log-level", c.log_level, "debug, info, warning, error")
       ->envname("TROUPE_LOG_LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
@@ -213,8 +216,7 @@ result<net::provider> named(const std::string& text, const variables& v) {
   if (equals == std::string::npos || name.empty() || text.find("://", equals) == std::string::npos)
     return fail(errc::unprocessable,
                 "--provider " + text + ": write NAME=URL, as in --provider lab=http://10.0.0.5:8000/v1");
-  return compatible(name, without_slash(text.substr(equals + 1)),
-                    v(key_variable(name).c_str()).value_or(""));
+  return compatible(name, without_slash(text.substr(equals + 1)), v(key_variable(name).c_str()).value_or(""));
 }
 
 } // namespace

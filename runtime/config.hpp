@@ -27,7 +27,7 @@ struct config {
   std::size_t traces = 10'000, traces_mib = 256; // of steps; see storage::trace_limits
   net::sandbox_options sandbox;                  // of tools from source
   std::string tool_isolation = "auto";
-  std::int64_t stop_s = 10;                      // for requests at work when the server is asked to stop
+  std::int64_t stop_s = 10; // for requests at work when the server is asked to stop
   std::int64_t max_body_mib = 32;
   std::int64_t header_s = 15, body_s = 60, connection_idle_s = 120; // see http::server_options
   std::int64_t max_context_window = 128'000;
@@ -37,6 +37,7 @@ struct config {
   std::vector<std::string> origins;
   std::vector<std::string> rehearsals; // files of scripts
   bool list_rehearsals = false;
+  bool cast = false;                  // a demo cast in a store without agents
   std::vector<std::string> providers; // name=url
   std::string gateway_url, gateway_key;
   std::string default_model, default_embedding;

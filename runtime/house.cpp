@@ -8,6 +8,7 @@
 #include "net/rest/callbacks.hpp"
 #include "net/rest/run_streaming.hpp"
 #include "net/sandbox/sandbox.hpp"
+#include "runtime/cast.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/pending.hpp"
 #include "storage/setup.hpp"
@@ -51,21 +52,33 @@ result<std::shared_ptr<storage::database>> open_store(const config& c, environme
   }
 }
 
-result<std::vector<std::shared_ptr<const rehearsal::script>>> read_scripts(const config& c) {
-  std::vector<std::shared_ptr<const rehearsal::script>> out;
-  auto add = [&](std::string_view text, const std::string& name, const std::string& where) -> result<void> {
-    auto script = rehearsal::parse_script(text, name);
-    if (!script) return fail(errc::unprocessable, where + ": " + script.error().message);
+using scripts = std::vector<std::shared_ptr<const rehearsal::script>>;
+
+// A file takes the place of a built-in script of its name.
+result<void> add_script(scripts& out, std::string_view text, const std::string& name,
+                        const std::string& where) {
+  auto script = rehearsal::parse_script(text, name);
+  if (!script) return fail(errc::unprocessable, where + ": " + script.error().message);
+  auto old = std::find_if(out.begin(), out.end(), [&](auto& s) { return s->name() == name; });
+  if (old != out.end())
+    *old = std::move(*script);
+  else
     out.emplace_back(std::move(*script));
-    return {};
-  };
-  if (auto done = add(embedded("rehearsals/default.json"), "default", "the default script"); !done)
-    return done.error();
+  return {};
+}
+
+result<scripts> read_scripts(const config& c) {
+  scripts out;
+  for (std::string name : {"default", "cast"}) {
+    auto done = add_script(out, embedded("rehearsals/" + name + ".json"), name, "built in: " + name);
+    if (!done) return done.error();
+  }
   for (auto& file : c.rehearsals) {
     std::ifstream in(file, std::ios::binary);
     if (!in) return fail(errc::unprocessable, "the rehearsal " + file + " cannot be read");
     std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (auto done = add(text, std::filesystem::path(file).stem().string(), file); !done) return done.error();
+    auto done = add_script(out, text, std::filesystem::path(file).stem().string(), file);
+    if (!done) return done.error();
   }
   return out;
 }
@@ -109,7 +122,8 @@ public:
     http.header_timeout = std::chrono::seconds(config_.header_s);
     http.body_timeout = std::chrono::seconds(config_.body_s);
     http.idle_timeout = std::chrono::seconds(config_.connection_idle_s);
-    auto server = net::http::listen(io_, http, net::rest::make_api(services_));
+    api_ = net::rest::make_api(services_);
+    auto server = net::http::listen(io_, http, api_);
     if (!server) return server.error();
     server_ = std::move(*server);
     go_on();
@@ -119,8 +133,8 @@ public:
   std::uint16_t port() const override { return server_->port(); }
   const std::string& password() const override { return services_.options.password; }
 
-  void run(std::function<void(const std::string&)> ready) override {
-    asio::co_spawn(io_, learn_models(std::move(ready)), asio::detached);
+  void run(std::function<void(const std::string&, bool)> ready) override {
+    asio::co_spawn(io_, make_ready(std::move(ready)), asio::detached);
     asio::co_spawn(io_, keep_house(), asio::detached);
     wait_for_signal();
     io_.run();
@@ -204,9 +218,15 @@ private:
     net::rest::send_callbacks_due(services_);
   }
 
-  net::awaitable<void> learn_models(std::function<void(const std::string&)> ready) {
+  net::awaitable<void> make_ready(std::function<void(const std::string&, bool)> ready) {
     co_await registry_->refresh_all();
-    ready(registry_->summary());
+    bool has_cast = false;
+    if (config_.cast) {
+      auto prepared = co_await prepare_cast(api_, services_.options.password);
+      if (!prepared) spdlog::warn("{}", prepared.error().message);
+      has_cast = prepared && *prepared;
+    }
+    ready(registry_->summary(), has_cast);
   }
 
   // What has to be looked at now and then.
@@ -296,6 +316,7 @@ private:
   std::vector<actors::query_actor> queries_;
   caf::actor front_;
   net::rest::services services_;
+  net::http::handler api_;
   std::unique_ptr<net::http::server> server_;
 };
 

@@ -12,8 +12,8 @@ public:
   virtual const std::string& password() const = 0; // empty: none is asked for
   // Serves until it is told to stop, by SIGINT or SIGTERM: takes no more connections, lets requests at work finish, and
   // leaves. A second signal ends them at once. `ready` is called when the models of the providers are known, with a
-  // line about them.
-  virtual void run(std::function<void(const std::string& models)> ready) = 0;
+  // line about them, and whether the demo cast is there.
+  virtual void run(std::function<void(const std::string& models, bool has_cast)> ready) = 0;
 };
 
 // Opens the store and the port. Errors: one line that says what to do.

@@ -1,18 +1,16 @@
-// `troupe chat`: a conversation with an agent in the terminal, through the API of a running server.
+// `troupe chat`: a conversation with an agent or a group in the terminal, through the API of a running server.
 #pragma once
 
-#include "core/base/error.hpp"
+#include "runtime/terminal/connection.hpp"
 
 #include <iosfwd>
-#include <optional>
-#include <string>
 
 namespace troupe::runtime {
 
 struct chat_options {
-  std::string url = "http://127.0.0.1:8283";
-  std::string password;
+  server_address server;
   std::string agent;   // id or name; empty: the newest one, or a new one
+  std::string group;   // id or description, instead of an agent
   std::string model;   // handle for a new one; empty: the first that the server has
   std::string message; // one message instead of a conversation
 };

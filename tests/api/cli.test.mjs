@@ -1,26 +1,14 @@
 // The command line: what goes wrong is one line that says what to do, and a code; the example works as it is printed.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { binary, call, plainEnvironment, startServer, temporaryFolder } from '../lib/server.mjs';
+import { run } from '../lib/program.mjs';
+import { binary, call, startServer, temporaryFolder } from '../lib/server.mjs';
 
 process.setMaxListeners(0); // every server and folder waits for the end of this process
 
-// Runs a program to its end: {code, signal, out, err}. One that goes on and on, such as a server that should have refused
-// to start, is killed.
-function run(command, args, { input = '', env = {} } = {}) {
-  const child = spawn(command, args, { env: { ...plainEnvironment(), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
-  let out = '', err = '';
-  child.stdout.on('data', d => { out += d; });
-  child.stderr.on('data', d => { err += d; });
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const patience = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  return new Promise(done => child.on('close', (code, signal) => { clearTimeout(patience); done({ code, signal, out, err }); }));
-}
 const troupe = (...args) => run(binary, args);
 
 // It ended by itself, with a code, and one line.
