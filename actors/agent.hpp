@@ -135,6 +135,7 @@ private:
   void begin_tools();
   void go_on_with_tools();
   tools::memory& blocks_of(tool_round& round);
+  void change_blocks(tool_round& round, const std::vector<tools::block_change>& changes);
   void run_here(tool_round& round, std::size_t i);
   void run_outside(tool_round& round, std::size_t i, const tool& t);
   void tool_answered(std::size_t i, const result<std::string>& answer);

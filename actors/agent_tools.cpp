@@ -55,6 +55,7 @@ void context_runner::carry_out(turn::run_tools e) {
 
 void context_runner::begin_tools() {
   auto& round = *running_->round;
+  change_blocks(round, round.asked.kept);
   if (round.asked.calls.size() > 1 && !round.refused)
     for (std::size_t i = 0; i < round.asked.calls.size(); ++i)
       if (auto* t = round.tool_of(i);
@@ -108,6 +109,12 @@ tools::memory& context_runner::blocks_of(tool_round& round) {
   return *round.blocks;
 }
 
+void context_runner::change_blocks(tool_round& round, const std::vector<tools::block_change>& changes) {
+  for (auto& c : changes)
+    if (auto* b = blocks_of(round).find(c.label); b && !b->read_only)
+      blocks_of(round).set_value(c.label, c.value);
+}
+
 // A built-in tool: what REST or another agent wrote since the turn began is what it works on.
 void context_runner::run_here(tool_round& round, std::size_t i) {
   auto snapshot = deps_->db->snapshot();
@@ -153,6 +160,7 @@ void context_runner::tool_answered(std::size_t i, const result<std::string>& ans
     read.result = tools::failed(
         call.name, tools::value_error("The request was cancelled while this call was running. It "
                                       "may have had its effect, or not."));
+  change_blocks(round, read.blocks);
   round.outcomes[i] = {call.id, std::move(read.result), true, std::move(read.blocks)};
   go_on_with_tools();
 }

@@ -138,12 +138,14 @@ void house::start() {
   store = sys.spawn(actors::store_writer, db);
   queries = sys.spawn(actors::query_worker, db);
   models = caf::actor_cast<actors::models_actor>(sys.spawn<scripted_models>(desk));
+  sandbox = caf::actor_cast<actors::sandbox_actor>(sys.spawn<scripted_sandbox>(tool_desk));
   streams_actor = net::spawn_streams(sys, &io_host, streams);
   auto deps = std::make_shared<actors::agent_deps>();
   deps->db = db;
   deps->env = &env;
   deps->store = store;
   deps->models = models;
+  deps->sandbox = sandbox;
   deps->streams = streams_actor;
   deps->limits = limits;
   sleeper = sys.spawn(actors::sleeper, actors::sleeper_deps{db, &env, store, sleeper_limits});
@@ -163,11 +165,13 @@ void house::stop_actors() {
   kill(store);
   kill(queries);
   kill(models);
+  kill(sandbox);
   kill(streams_actor);
   caf::anon_send(directory, actors::stop_atom_v);
   store = nullptr;
   queries = nullptr;
   models = nullptr;
+  sandbox = nullptr;
   streams_actor = nullptr;
   sleeper = nullptr;
   directory = nullptr;

@@ -11,6 +11,7 @@
 #include "storage/agents.hpp"
 #include "storage/faults.hpp"
 #include "storage/runs.hpp"
+#include "tests/actors/sandbox_desk.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <caf/test/dsl.hpp> // defines macros with common names: after everything else
@@ -158,6 +159,7 @@ public:
   caf::actor caller() const;                 // the agent whose call waits
   const model_desk::call& only_call() const; // exactly one waits
   void answer_model(std::size_t index, result<model_reply> reply, bool visible = false);
+  void answer_tool(std::size_t index, std::string outcome); // JSON of what its process says; everything settles
   void say(std::string text); // the only call is answered, and everything settles
   void say(result<model_reply> reply);
   void show_token(const run_id& run, std::string data); // as the model's stream does
@@ -176,10 +178,12 @@ public:
   actors::directory_limits directory_limits;
   actors::sleeper_limits sleeper_limits;
   std::shared_ptr<model_desk> desk = std::make_shared<model_desk>();
+  std::shared_ptr<sandbox_desk> tool_desk = std::make_shared<sandbox_desk>();
   std::shared_ptr<net::run_streams> streams;
   actors::store_actor store;
   actors::query_actor queries;
   actors::models_actor models;
+  actors::sandbox_actor sandbox;
   actors::streams_actor streams_actor;
   actors::sleeper_actor sleeper;
   actors::directory_actor directory;

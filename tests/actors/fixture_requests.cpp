@@ -127,6 +127,12 @@ void house::say(result<model_reply> reply) {
   settle();
 }
 
+void house::answer_tool(std::size_t index, std::string outcome) {
+  auto id = tool_desk->jobs.at(index).what->id;
+  caf::anon_send(caf::actor_cast<caf::actor>(sandbox), id, R"({"stdout":"","stderr":"","outcome":)" + outcome + "}");
+  settle();
+}
+
 void house::say(std::string text) { say(result<model_reply>(text_reply(std::move(text)))); }
 
 void house::show_token(const run_id& run, std::string data) {
