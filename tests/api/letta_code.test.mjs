@@ -10,7 +10,7 @@ import { call, startServer, temporaryFolder } from '../lib/server.mjs';
 
 const program = path.resolve(import.meta.dirname, '../node_modules/@letta-ai/letta-code/letta.js');
 const guard = path.resolve(import.meta.dirname, '../lib/loopback_only.cjs');
-const limit = { timeout: 120_000 };
+const limit = { timeout: 600_000 };
 let server, model, requests, together; // together: a barrier for those who say "meet"
 
 // What was typed is the last part of the message; notes of the program come before it.
