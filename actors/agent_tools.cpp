@@ -168,16 +168,7 @@ void context_runner::tool_answered(std::size_t i, const result<std::string>& ans
 void context_runner::finish_tools() {
   auto round = std::move(running_->round);
   turn::tools_finished event;
-  auto change = [&](const std::vector<tools::block_change>& changes) {
-    for (auto& c : changes)
-      if (auto* b = blocks_of(*round).find(c.label); b && !b->read_only)
-        blocks_of(*round).set_value(c.label, c.value);
-  };
-  change(round->asked.kept);
-  for (auto& o : round->outcomes) {
-    change(o->blocks);
-    event.outcomes.push_back(std::move(*o));
-  }
+  for (auto& o : round->outcomes) event.outcomes.push_back(std::move(*o));
   if (round->blocks) event.edits = round->blocks->edits();
   event.duration_ns = deps_->env->monotonic_ns() - round->began_ns;
   feed(std::move(event));
