@@ -30,8 +30,10 @@ tool_exception silent_end(const json::value& answer) {
     return {"ValueError", "the tool returned more than can be kept"};
   auto status = json::int_or(answer, "status", 0);
   if (status < 0)
-    return {"ProcessError", "the tool's process was ended by signal " + std::to_string(-status) + " before it returned"};
-  return {"ProcessError", "the tool's process ended with status " + std::to_string(status) + " before it returned"};
+    return {"ProcessError",
+            "the tool's process was ended by signal " + std::to_string(-status) + " before it returned"};
+  return {"ProcessError",
+          "the tool's process ended with status " + std::to_string(status) + " before it returned"};
 }
 
 tool_result error_result(std::string_view name, const tool_exception& e) {
@@ -61,7 +63,9 @@ variables variables_of(const agent& a, const tool& t) {
   return out;
 }
 
-bool asks_for_agent_state(std::string_view source) { return source.find("agent_state") != std::string_view::npos; }
+bool asks_for_agent_state(std::string_view source) {
+  return source.find("agent_state") != std::string_view::npos;
+}
 
 std::string run_request(const tool_run& r) {
   auto out = asked("run", r.source);
@@ -84,11 +88,13 @@ run_answer read_run_answer(std::string_view name, const result<std::string>& ans
   auto document = json::try_parse(*answer);
   auto* outcome = document ? json::find(*document, "outcome") : nullptr;
   if (!outcome) {
-    out.result = error_result(name, {"ProcessError", "the tool's process gave an answer that cannot be read"});
+    out.result =
+        error_result(name, {"ProcessError", "the tool's process gave an answer that cannot be read"});
     return out;
   }
   if (auto* e = json::find(*outcome, "error"))
-    out.result = error_result(name, {std::string(json::string_or(*e, "type")), std::string(json::string_or(*e, "message"))});
+    out.result = error_result(
+        name, {std::string(json::string_or(*e, "type")), std::string(json::string_or(*e, "message"))});
   else if (!outcome->is_object())
     out.result = error_result(name, silent_end(*document));
   else if (auto* returned = json::find(*outcome, "result"))
@@ -98,7 +104,9 @@ run_answer read_run_answer(std::string_view name, const result<std::string>& ans
   out.result.stderr_ = lines_of(*document, "stderr");
   if (auto* blocks = json::find(*outcome, "blocks"); blocks && blocks->is_object())
     for (auto& [label, value] : blocks->get_object())
-      if (value.is_string()) out.blocks.push_back({std::string(label.data(), label.size()), std::string(json::view(value.get_string()))});
+      if (value.is_string())
+        out.blocks.push_back(
+            {std::string(label.data(), label.size()), std::string(json::view(value.get_string()))});
   return out;
 }
 
@@ -107,7 +115,8 @@ json::value with_note(const tool_result& r, std::int64_t limit) {
   auto text = v.is_object() ? json::print_python(v) : json::python_str(v);
   auto length = text::length(text);
   if (length <= static_cast<std::size_t>(limit)) return v;
-  return text_value(text + std::string(cut_note) + ": " + std::to_string(length) + " > " + std::to_string(limit) + "]");
+  return text_value(text + std::string(cut_note) + ": " + std::to_string(length) + " > " +
+                    std::to_string(limit) + "]");
 }
 
 // -- sources --------------------------------------------------------------------------------------
@@ -118,7 +127,9 @@ result<json::value> outcome_of(const result<std::string>& answer) {
   auto document = json::try_parse(*answer);
   auto* outcome = document ? json::find(*document, "outcome") : nullptr;
   if (!outcome || !outcome->is_object())
-    return fail(errc::invalid_argument, "Failed to derive json schema: " + (document ? silent_end(*document).message : std::string("no answer")));
+    return fail(errc::invalid_argument,
+                "Failed to derive json schema: " +
+                    (document ? silent_end(*document).message : std::string("no answer")));
   return *outcome;
 }
 
@@ -135,7 +146,8 @@ result<json::object> read_schema_answer(const result<std::string>& answer) {
   if (!outcome) return outcome.error();
   auto* schema = json::find(*outcome, "schema");
   if (schema && schema->is_object()) return schema->get_object();
-  return fail(errc::invalid_argument, "Failed to derive json schema: " + std::string(json::string_or(*outcome, "refused")));
+  return fail(errc::invalid_argument,
+              "Failed to derive json schema: " + std::string(json::string_or(*outcome, "refused")));
 }
 
 std::string defines_request(std::string_view source, std::string_view name) {

@@ -187,8 +187,9 @@ awaitable<result<void>> check_source(call& c, const tool& row, const tool_change
   auto defines = tools::read_defines_answer(answer);
   if (!defines) co_return defines.error();
   if (*defines) co_return result<void>{};
-  co_return fail(errc::invalid_argument, "Tool name '" + row.name + "' does not match the name in the JSON schema '" +
-                                             name + "' or in the source code `" + *change.source_code + "`");
+  co_return fail(errc::invalid_argument, "Tool name '" + row.name +
+                                             "' does not match the name in the JSON schema '" + name +
+                                             "' or in the source code `" + *change.source_code + "`");
 }
 
 awaitable<outcome> modify(call& c) {

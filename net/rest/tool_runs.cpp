@@ -39,7 +39,10 @@ std::string return_message(const tools::tool_result& r, const std::optional<std:
                            timestamp now) {
   std::string out;
   json::object_writer w(out);
-  w.add("id", "null").add("date", format_date(now)).add("name", name).add("message_type", "tool_return_message");
+  w.add("id", "null")
+      .add("date", format_date(now))
+      .add("name", name)
+      .add("message_type", "tool_return_message");
   for (auto empty : {"otid", "sender_id", "step_id", "is_err", "seq_id", "run_id"}) w.null(empty);
   write_result(w, r);
   std::string item;
@@ -54,7 +57,8 @@ std::string return_message(const tools::tool_result& r, const std::optional<std:
 
 tools::variables texts(const json::object& given) {
   tools::variables out;
-  for (auto& [key, value] : given) out.emplace_back(std::string(key.data(), key.size()), json::python_str(value));
+  for (auto& [key, value] : given)
+    out.emplace_back(std::string(key.data(), key.size()), json::python_str(value));
   return out;
 }
 
@@ -82,7 +86,9 @@ awaitable<outcome> run_source(call& c) {
 }
 
 // -- of an agent ----------------------------------------------------------------------------------
-struct tool_call_body { json::object args; };
+struct tool_call_body {
+  json::object args;
+};
 BOOST_DESCRIBE_STRUCT(tool_call_body, (), (args))
 
 std::string execution_result(const tools::tool_result& r, std::int64_t limit) {

@@ -89,8 +89,7 @@ result<int> spawn(command line, std::vector<std::string> variables, int program,
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   auto arguments = pointers(line), environment = pointers(variables);
   pid_t pid = 0;
   int failed = ::posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environment.data());
@@ -112,9 +111,24 @@ bool is_program(const std::string& name) {
 // Everything can be read but the hidden folder, only /tmp can be written, no other process is seen. The network is
 // there: tools are made to call other services.
 command bubblewrap(const keeper_options& o) {
-  command out{"bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-              "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-              "--tmpfs", "/tmp", "--chdir", "/tmp"};
+  command out{"bwrap",
+              "--die-with-parent",
+              "--unshare-pid",
+              "--unshare-ipc",
+              "--unshare-uts",
+              "--cap-drop",
+              "ALL",
+              "--ro-bind",
+              "/",
+              "/",
+              "--dev",
+              "/dev",
+              "--proc",
+              "/proc",
+              "--tmpfs",
+              "/tmp",
+              "--chdir",
+              "/tmp"};
   if (!o.hidden.empty()) out.insert(out.end(), {"--tmpfs", std::filesystem::absolute(o.hidden).string()});
   return out;
 }
@@ -133,15 +147,17 @@ result<command> wrapping(const keeper_options& o) {
   if (is_program("bwrap") && works(wrap)) return wrap;
   if (o.isolated == isolation::bubblewrap)
     return fail(errc::unavailable, "Tools cannot run: bubblewrap is asked for, and does not work here");
-  spdlog::warn("tools run without bubblewrap, which is not here or not permitted: they can do what the server's "
-               "user can do");
+  spdlog::warn(
+      "tools run without bubblewrap, which is not here or not permitted: they can do what the server's "
+      "user can do");
   return command{};
 }
 
 } // namespace
 
 result<std::unique_ptr<keeper>> keeper::start(const keeper_options& o) {
-  if (!is_program(o.python)) return cannot("Python 3 is needed, and '" + o.python + "' was not found", ENOENT);
+  if (!is_program(o.python))
+    return cannot("Python 3 is needed, and '" + o.python + "' was not found", ENOENT);
   auto line = wrapping(o);
   if (!line) return line.error();
   auto program = program_text();
@@ -179,7 +195,8 @@ result<descriptor> keeper::connect() {
   header->cmsg_len = CMSG_LEN(sizeof(int));
   int passed = theirs.get();
   std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
-  if (::sendmsg(control_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return cannot("their keeper", errno);
+  if (::sendmsg(control_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    return cannot("their keeper", errno);
   return ours;
 }
 

@@ -114,7 +114,8 @@ private:
     s->timer.async_wait([s](boost::system::error_code ec) {
       if (!ec) close(*s);
     });
-    auto longest = static_cast<std::uint64_t>(6 * (2 * options_.output_bytes + options_.result_bytes) + 4'096);
+    auto longest =
+        static_cast<std::uint64_t>(6 * (2 * options_.output_bytes + options_.result_bytes) + 4'096);
     asio::co_spawn(io_, talk(s, request_of(*s->job), longest),
                    [this, s, alive = alive_](std::exception_ptr e, result<std::string> r) {
                      if (!*alive) return;
@@ -125,7 +126,9 @@ private:
 
   // The job with its limits: those are the server's to say.
   std::string request_of(const actors::sandbox_job& job) const {
-    auto number = [](const char* name, std::int64_t n) { return '"' + std::string(name) + "\":" + std::to_string(n); };
+    auto number = [](const char* name, std::int64_t n) {
+      return '"' + std::string(name) + "\":" + std::to_string(n);
+    };
     return "{\"limits\":{" + number("seconds", options_.seconds) + ',' +
            number("memory", options_.memory_mib << 20) + ',' + number("file", options_.file_mib << 20) + ',' +
            number("files", options_.files) + ',' + number("output", options_.output_bytes) + ',' +

@@ -21,7 +21,8 @@ struct sandbox_desk {
     for (auto& j : jobs) {
       auto request = *json::try_parse(j.what->body);
       auto word = json::string_or(*json::find(request, "arguments"), "word");
-      out += (out.empty() ? "" : " ") + std::string(json::string_or(request, "name")) + "(" + std::string(word) + ")";
+      out += (out.empty() ? "" : " ") + std::string(json::string_or(request, "name")) + "(" +
+             std::string(word) + ")";
     }
     return out;
   }

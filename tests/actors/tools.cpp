@@ -1,7 +1,8 @@
 // Tools that run outside: in order or side by side, cancelled, beside blocks that move, and never twice after a crash.
 #define CAF_SUITE tools
-#include "storage/blocks.hpp"
 #include "storage/tools.hpp"
+
+#include "storage/blocks.hpp"
 #include "tests/actors/fixture.hpp"
 
 using namespace troupe;
@@ -10,7 +11,8 @@ using namespace troupe::test;
 namespace {
 
 struct fixture : house {
-  agent_id ada = make_agent({.tools = {"core_memory_append"}, .gated = {}, .human = "tea", .parallel_tool_calls = true});
+  agent_id ada =
+      make_agent({.tools = {"core_memory_append"}, .gated = {}, .human = "tea", .parallel_tool_calls = true});
 
   void attach(std::string name, bool parallel = false) {
     CAF_REQUIRE(commit([&](storage::transaction& t) -> result<void> {
@@ -20,7 +22,10 @@ struct fixture : house {
       row.source_type = "python";
       row.source_code = "def " + name + "(word: str): pass";
       row.enable_parallel_execution = parallel;
-      row.json_schema = json::try_parse(R"({"name":")" + name + R"(","description":"","parameters":{"type":"object","properties":{}}})")->get_object();
+      row.json_schema =
+          json::try_parse(R"({"name":")" + name +
+                          R"(","description":"","parameters":{"type":"object","properties":{}}})")
+              ->get_object();
       row.organization_id = default_org_id();
       row.created_at = env.now();
       storage::put_tool(t, row);

@@ -1,6 +1,7 @@
 // What the processes of tools are asked, and what their answers mean.
 #define CAF_SUITE custom_tool
 #include "core/tools/custom_tool.hpp"
+
 #include "core/tools/packaging.hpp"
 #include "tests/unit/support.hpp"
 
@@ -20,8 +21,8 @@ std::string shown(const std::optional<std::vector<std::string>>& lines) {
 
 std::string read(const result<std::string>& answer) {
   auto r = read_run_answer("f", answer).result;
-  return std::string(json::enum_text(r.status)) + " " + json::print(r.returned) + " " + shown(r.stdout_) + " " +
-         shown(r.stderr_);
+  return std::string(json::enum_text(r.status)) + " " + json::print(r.returned) + " " + shown(r.stdout_) +
+         " " + shown(r.stderr_);
 }
 
 } // namespace
@@ -32,7 +33,8 @@ CAF_TEST(answers of calls) {
     const char* read;
   } cases[] = {
       {R"({"stdout":"","stderr":"","outcome":{"result":null}})", "success null [] []"},
-      {R"({"stdout":"a\n","stderr":"b\n","outcome":{"result":{"x":[1]}}})", "success {\"x\":[1]} [a\n] [b\n]"},
+      {R"({"stdout":"a\n","stderr":"b\n","outcome":{"result":{"x":[1]}}})",
+       "success {\"x\":[1]} [a\n] [b\n]"},
       {R"({"stdout":"","stderr":"trace","outcome":{"error":{"type":"KeyError","message":"'k'"}}})",
        R"(error "Error executing function f: KeyError: 'k'" [] [trace])"},
       {R"({"stdout":"","stderr":"trace","outcome":{"error":{"type":"ValueError","message":"x"},"unreadable":true}})",
@@ -71,8 +73,9 @@ CAF_TEST(requests) {
   r.source = "def f(): pass";
   r.arguments["x"] = 1;
   r.environment = {{"A", "1"}, {"A", "2"}}; // the later one counts
-  CAF_CHECK_EQUAL(run_request(r),
-                  R"({"do":"run","source":"def f(): pass","name":"f","arguments":{"x":1},"environment":{"A":"2"}})");
+  CAF_CHECK_EQUAL(
+      run_request(r),
+      R"({"do":"run","source":"def f(): pass","name":"f","arguments":{"x":1},"environment":{"A":"2"}})");
   CAF_CHECK_EQUAL(schema_request("s", std::nullopt), R"({"do":"schema","source":"s"})");
   CAF_CHECK_EQUAL(defines_request("s", "f"), R"({"do":"defines","source":"s","name":"f"})");
 }
