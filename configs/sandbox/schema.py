@@ -17,7 +17,7 @@ def value_error(text):
 
 # -- docstrings ------------------------------------------------------------------------------------
 
-SECTION = re.compile(r"^(Args|Arguments|Parameters|Params|Attributes|Returns?|Yields?|Raises|Exceptions|Except|Examples?|Notes?):\s*$")
+SECTION = re.compile(r"^(Args|Arguments|Parameters|Params|Attributes|Returns?|Yields?|Raises|Exceptions|Except|Examples?):\s*$")
 ARGUMENTS = {"Args", "Arguments", "Parameters", "Params", "Attributes"}
 FIELD = re.compile(r"^:(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)$")
 ITEM = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
@@ -50,12 +50,12 @@ def items_of(lines, matches):
 
 def google(lines):
     out, body, inside = {}, [], False
-    for line in lines + ["Returns:"]:
-        section = SECTION.match(line)
-        if section:
+    for line in lines + ["End."]:
+        if line[:1].strip():  # not indented: a section begins, or whatever there was has ended
             if inside:
                 out.update(items_of(body, lambda text: (m := ITEM.match(text)) and m.groups()))
-            inside, body = section[1] in ARGUMENTS, []
+            section = SECTION.match(line)
+            inside, body = section is not None and section[1] in ARGUMENTS, []
         elif inside:
             body.append(line)
     return out
@@ -98,7 +98,7 @@ def documented(text):
             break
         said.append(line)
     short, _, long = "\n".join(said).strip().partition("\n")
-    description = "\n\n".join(part.strip("\n") for part in (short, long.strip()) if part) if long.startswith("\n") else "\n".join(said).strip()
+    description = "\n\n".join(part for part in (short, long.strip("\n")) if part)
     examples = re.search(r"^[ \t]*(Examples?:[ \t]*\n.*?)(?=^[ \t]*\w+:[ \t]*$|\Z)", text, re.M | re.S)
     if examples:
         description += "\n\n" + examples[1].rstrip()

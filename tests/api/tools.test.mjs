@@ -48,6 +48,22 @@ describe('making tools', () => {
     for (const [source_code, why] of cases) await assert.rejects(client.tools.create({ source_code }), refused(400, why), source_code);
   });
 
+  test('annotations and docstrings of many kinds', async () => {
+    const of = async (annotation, words = 'x: n', before = '') => {
+      const { status, json } = await call(server.base, 'POST', '/v1/tools/generate-schema', { code: `${before}def f(x: ${annotation}):\n    """D.\n\n    Args:\n        ${words}\n    """\n` });
+      return status === 200 ? json.parameters : json.detail;
+    };
+    const integer = { type: 'integer' }, text = { type: 'string' };
+    const shapes = [['str', text], ['int', integer], ['float', { type: 'number' }], ['bool', { type: 'boolean' }], ['dict', { type: 'object' }], ['list', { type: 'array', items: text }], ['List[List[int]]', { type: 'array', items: { type: 'array', items: integer } }],
+      ['typing.Optional[int]', integer], ['"int"', integer], ['Tuple[int, str]', { type: 'array', prefixItems: [integer, text] }], ['Literal["a", "b"]', { type: 'string', enum: ['a', 'b'] }]];
+    for (const [annotation, shape] of shapes) assert.deepEqual((await of(annotation)).properties?.x, { ...shape, description: 'n' }, annotation);
+    for (const annotation of ['Any', 'int | None', 'Dict[str, int]', 'Union[int, str]', 'Unknown']) assert.match(await of(annotation), /has no corresponding JSON schema type/, annotation);
+    assert.deepEqual((await of('Optional[int]')).required, []);
+    assert.equal((await of('int', 'x (int, optional): first\n            second\n\n    Raises:\n        ValueError: never')).properties.x.description, 'first\nsecond');
+    const model = 'class In(BaseModel):\n    b: List[int]\n\nclass P(BaseModel):\n    """P."""\n    a: str = Field(description="what")\n    inner: Optional[In] = None\n    n: int = 3\n\n';
+    assert.deepEqual((await of('P', 'x: n', model)).properties.x, { type: 'object', properties: { a: { ...text, description: 'what' }, inner: { type: 'object', properties: { b: { type: 'array', items: integer } }, required: ['b'] }, n: integer }, required: ['a'], description: 'n' });
+  });
+
   test('a given schema is taken as it is, and its source may be anything', async () => {
     const called = name();
     const made = await client.tools.create({ source_code: `async def ${called}(x):\n    return x * 2\n`, json_schema: { name: called, description: 'Doubles.', parameters: { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] } } });
