@@ -220,12 +220,9 @@ void end_group_run(transaction& t, run& row, const group_run::step& s, environme
   if (s.end->failure) end.metadata["error"] = boost::json::string(*s.end->failure);
   end_run(row, end, env.now());
   auto g = find_group(t, s.state.group);
-  if (s.close) {
-    auto manager = row;
-    manager.agent = *s.close;
-    manager.conversation.reset();
-    close_open_calls(t, manager, "The group's run ended before everybody had answered.", env);
-  }
+  for (auto& p : s.state.past)
+    if (auto part = p.what == group_run::task::manage ? find_run(t, p.run) : std::nullopt)
+      close_open_calls(t, *part, "The group's run ended before everybody had answered.", env);
   if (g && group_run::make_pattern(g->manager_type_)->shares_log())
     tell_the_rest(t, row, *g, s.state.first, env);
 }

@@ -147,7 +147,7 @@ void close_open_calls(transaction& t, const run& row, const std::string& why, en
   auto messages = context_messages(t, context);
   if (messages.empty()) return;
   auto& last = *messages.back();
-  if (last.role != message_role::assistant || last.tool_calls.empty()) return;
+  if (last.role != message_role::assistant || last.tool_calls.empty() || last.run != row.id) return;
   auto m = message_of_run(row, message_role::tool, last.step, env);
   m.name = last.tool_calls.front().name;
   m.tool_call_id = last.tool_calls.front().id;

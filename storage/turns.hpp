@@ -59,7 +59,7 @@ result<void> apply_compaction(transaction& t, const turn::step_commit& step, env
 // What the end of a run makes of its row.
 void end_run(run& row, const turn::run_end& end, timestamp now);
 
-// Calls at the end of a context that nobody will answer any more get a return that says so: every call has exactly one
+// Calls that a run left open at the end of its context, and that nobody will answer any more, get a return that says so: every call has exactly one
 // return. `why` is that return.
 void close_open_calls(transaction& t, const run& row, const std::string& why, environment& env);
 

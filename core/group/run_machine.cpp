@@ -226,7 +226,6 @@ void run_machine::end(step& s, ending how) {
   in_.state.out.clear();
   s.end = ended_ = how;
   s.begin.clear();
-  if (in_.now.manager) s.close = in_.now.manager->id;
 }
 
 turn::effects run_machine::finish() {

@@ -131,7 +131,6 @@ struct step {
   std::vector<cursor> heard;
   std::vector<assignment> begin;
   std::vector<run_id> ended;     // parts whose turns belong to the run now
-  std::optional<agent_id> close; // the manager: calls of its that nobody will answer
   std::optional<ending> end;
 };
 

@@ -89,9 +89,9 @@ private:
   // The same request always gets the same answer: by who is asked, what it is offered, and how often it has spoken.
   std::size_t answer_all() {
     std::size_t n = 0;
-    while (!desk->calls.empty()) {
+    for (std::size_t i = 0; i < desk->calls.size(); ++i) {
+      if (!answered_.insert(desk->calls[i].step()).second) continue;
       ++n;
-      auto i = static_cast<std::size_t>(random_() % desk->calls.size());
       auto body = json::try_parse(desk->calls[i].what->body).value();
       auto who = storage::find_run(*snapshot(), desk->calls[i].of());
       answer_model(i, reply_to(body, who ? name_of(who->agent) : "nobody"));
@@ -128,6 +128,7 @@ private:
   }
 
   std::mt19937_64 random_;
+  std::set<uuid> answered_; // steps whose model call has its answer
   std::vector<agent_id> agents_;
   group group_;
 };
