@@ -14,7 +14,7 @@ struct sleeptime_work {
   std::vector<run_id> with; // of further triggers that this covers
   std::uint64_t upto = 0;   // the last message that it covers
   sleeptime::tries tries;
-  timestamp not_before; // the next try
+  timestamp not_before;           // the next try
   std::vector<message_id> evicts; // of a voice agent: what leaves its context when its memories are stored
 };
 BOOST_DESCRIBE_STRUCT(sleeptime_work, (), (run, with, upto, tries, not_before, evicts))

@@ -9,9 +9,9 @@ namespace troupe::storage {
 struct sleeptime_claim {
   sleeptime_job seen;
   turn_order order;
-  std::uint64_t upto = 0;   // the last message that the turn covers
-  bool is_part = false;     // more is to be told for the same triggers: this run is one of its own
-  std::vector<run_id> runs; // whose triggers it covers, the order's first
+  std::uint64_t upto = 0;         // the last message that the turn covers
+  bool is_part = false;           // more is to be told for the same triggers: this run is one of its own
+  std::vector<run_id> runs;       // whose triggers it covers, the order's first
   std::vector<message_id> evicts; // see sleeptime_work
 };
 

@@ -4,12 +4,29 @@
 #include "core/turn/failure.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::turn {
 
 namespace {
 
 constexpr int max_conflicts = 5; // times that tools run again because a block moved on under them
+
+// What a run that goes on after a restart has called already; calls that the rules refused do not count.
+std::vector<std::string> calls_so_far(const input& in) {
+  std::vector<std::string> names;
+  std::set<std::string> refused;
+  for (auto& m : in.in_context)
+    for (auto& r : m->tool_returns)
+      if (auto* text = std::get_if<std::string>(&r.func_response);
+          text && text->find("[ToolConstraintError]") != std::string::npos)
+        refused.insert(r.tool_call_id.value_or(""));
+  for (auto& m : in.in_context)
+    for (auto& call : m->tool_calls)
+      if (m->run == in.run && m->role == message_role::assistant && !refused.contains(call.id))
+        names.push_back(call.name);
+  return names;
+}
 
 bool is_empty_text(const content_part& p) {
   auto* t = std::get_if<text_content>(&p);
@@ -20,6 +37,7 @@ bool is_empty_text(const content_part& p) {
 
 step_loop::step_loop(input in, environment& env)
     : in_(std::move(in)), env_(env), rules_(in_.self.tool_rules), context_(in_.in_context) {
+  for (auto& name : calls_so_far(in_)) rules_.called(name);
   bool waits = !context_.empty() && is_approval_request(*context_.back());
   if (in_.self.message_buffer_autoclear && context_.size() > 1 && !waits) context_.resize(1);
 }

@@ -381,6 +381,7 @@ CAF_TEST(every base tool that runs here has the arguments of its schema) {
   for (auto& t : tools::base_tools()) {
     tool row;
     row.tool_type_ = t.type;
+    row.name = t.name;
     if (!tools::is_core_tool(row) || t.name.starts_with("archival_")) continue;
     json::object all;
     for (auto& [key, schema] : json::find(*json::find(t.schema, "parameters"), "properties")->get_object())

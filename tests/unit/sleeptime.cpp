@@ -2,7 +2,7 @@
 #define CAF_SUITE sleeptime_rules
 #include "core/group/sleeptime.hpp"
 
-#include "core/group/transcript.hpp"
+#include "core/group/voice.hpp"
 #include "core/json/value.hpp"
 #include "core/protocol/model_request.hpp"
 #include "core/tools/packaging.hpp"
@@ -170,4 +170,31 @@ CAF_TEST(the result of a run is a whole answer) {
   CAF_CHECK_EQUAL(usage["cached_input_tokens"].to_number<int>(), 8);
   CAF_CHECK_EQUAL(usage["context_tokens"].to_number<int>(), 12);
   CAF_CHECK(usage["run_ids"].is_null());
+}
+
+CAF_TEST(the context of a voice agent is cut before what somebody says) {
+  std::vector<stored_message> context{kept(said(message_role::system, ""))};
+  for (int i = 0; i < 4; ++i) {
+    context.push_back(kept(said(message_role::user, "hello")));
+    context.push_back(kept(calls("send_message", R"({"message": "hi"})")));
+    context.push_back(kept(said(message_role::user, R"({"type": "heartbeat"})")));
+  }
+  CAF_CHECK_EQUAL(sleeptime::first_that_stays(context, 12, 3), 0u); // not longer than that
+  CAF_CHECK_EQUAL(sleeptime::first_that_stays(context, 11, 3), 10u);
+  CAF_CHECK_EQUAL(sleeptime::first_that_stays(context, 11, 4), 10u); // not before a heartbeat
+  CAF_CHECK_EQUAL(sleeptime::first_that_stays(context, 11, 6), 7u);
+  CAF_CHECK_EQUAL(sleeptime::first_that_stays(context, 11, 1), 0u); // nobody says anything there
+}
+
+CAF_TEST(memories are the lines that a call names) {
+  std::vector<stored_message> going{kept(said(message_role::user, "a")), kept(said(message_role::user, "b"))};
+  auto read = [&](std::string_view text) {
+    return sleeptime::memories_of(json::try_parse(text)->get_object(), going);
+  };
+  auto all = read(R"({"chunks": [{"start_index": 0, "end_index": 9, "context": "c"}]})");
+  CAF_REQUIRE_EQUAL(all.size(), 1u);
+  CAF_CHECK_EQUAL(all[0].lines, "user: a\nuser: b");
+  CAF_CHECK_EQUAL(all[0].context, "c");
+  CAF_CHECK(read(R"({"chunks": [{"start_index": 5, "end_index": 9}]})").empty());
+  CAF_CHECK(read(R"({"chunks": 3})").empty());
 }
