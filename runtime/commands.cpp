@@ -74,7 +74,7 @@ int serve(config c, const std::string& program) {
   allow_files(c.http.max_connections + 1000);
   if (auto fault = process_variables()("TROUPE_FAULT"); fault && !faults::arm(*fault))
     return failed(fail(errc::unprocessable, "TROUPE_FAULT=" + *fault + ": this build has no such fault"));
-  auto h = open_house(c, std::make_shared<system_environment>());
+  auto h = open_house(c);
   if (!h) return failed(h.error());
   auto url = url_of(c, (*h)->port());
   std::cout << "Troupe " << TROUPE_VERSION << " listens on " << url << ", data in " << c.data.string()

@@ -124,6 +124,7 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_LIST_REHEARSALS");
   s.add_flag("--cast", c.cast, "begin with a small cast of agents and groups where there are no agents yet")
       ->envname("TROUPE_CAST");
+  s.add_flag("--test-clock", c.test_clock, "for tests: clients may set the server's clock forward");
   s.add_option("--log-level", c.log_level, "debug, info, warning, error")
       ->envname("TROUPE_LOG_LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))

@@ -42,6 +42,7 @@ struct config {
   std::string gateway_url, gateway_key;
   std::string default_model, default_embedding;
   std::string log_level = "info";
+  bool test_clock = false; // clients may set the clock forward
 };
 
 // Adds the options of `serve` to a command.

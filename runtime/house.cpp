@@ -9,6 +9,7 @@
 #include "net/rest/run_streaming.hpp"
 #include "net/sandbox/sandbox.hpp"
 #include "runtime/cast.hpp"
+#include "runtime/test_clock.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/pending.hpp"
 #include "storage/setup.hpp"
@@ -27,6 +28,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
+constexpr auto clock_tick = 20ms; // how soon actors notice that a test has set the clock forward
 constexpr std::string_view compatible_version = "0.16.8"; // of the API, as clients compare it
 
 result<std::shared_ptr<storage::database>> prepare_store(const config& c, environment& env) {
@@ -92,9 +94,11 @@ caf::actor_system_config& configure(caf::actor_system_config& cfg, const config&
 
 class house_impl final : public house {
 public:
-  house_impl(const config& c, std::shared_ptr<environment> env, std::shared_ptr<storage::database> db)
+  house_impl(const config& c, std::shared_ptr<environment> env, std::shared_ptr<test_clock> clock,
+             std::shared_ptr<storage::database> db)
       : config_(c),
         env_(std::move(env)),
+        test_clock_(std::move(clock)),
         db_(std::move(db)),
         system_(configure(actors_config_, c)),
         host_(system_, [this](std::function<void()> task) { asio::post(io_, std::move(task)); }),
@@ -123,6 +127,7 @@ public:
     http.body_timeout = std::chrono::seconds(config_.body_s);
     http.idle_timeout = std::chrono::seconds(config_.connection_idle_s);
     api_ = net::rest::make_api(services_);
+    if (test_clock_) api_ = with_test_clock(std::move(api_), test_clock_);
     auto server = net::http::listen(io_, http, api_);
     if (!server) return server.error();
     server_ = std::move(*server);
@@ -157,13 +162,16 @@ private:
     deps->streams = streams_actor_;
     actors::sleeper_deps background{db_, env_.get(), store_, {}};
     background.limits.most = config_.companions;
+    if (test_clock_) background.limits.tick = background.limits.longest_sleep = clock_tick;
     sleeper_ = system_.spawn(actors::sleeper, std::move(background));
     deps->sleeper = sleeper_;
+    if (test_clock_) deps->limits.tick = clock_tick;
     deps->limits.max_queue = config_.queue;
     deps->limits.model_timeout = std::chrono::seconds(config_.model_timeout_s);
     deps->limits.traces.most = config_.traces;
     deps->limits.traces.most_bytes = config_.traces_mib << 20;
     actors::directory_limits limits;
+    if (test_clock_) limits.tick = clock_tick;
     limits.idle = std::chrono::seconds(config_.idle_s);
     directory_ = system_.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), limits);
     for (std::size_t i = 0; i < config_.workers; ++i)
@@ -296,6 +304,7 @@ private:
 
   config config_;
   std::shared_ptr<environment> env_;
+  std::shared_ptr<test_clock> test_clock_; // the environment, where clients may set its clock
   std::shared_ptr<storage::database> db_;
   asio::io_context io_{1};
   caf::actor_system_config actors_config_;
@@ -322,10 +331,13 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<house>> open_house(const config& c, std::shared_ptr<environment> env) {
+result<std::unique_ptr<house>> open_house(const config& c) {
+  auto clock = c.test_clock ? std::make_shared<test_clock>() : nullptr;
+  std::shared_ptr<environment> env = clock;
+  if (!env) env = std::make_shared<system_environment>();
   auto db = open_store(c, *env);
   if (!db) return db.error();
-  auto h = std::make_unique<house_impl>(c, std::move(env), std::move(*db));
+  auto h = std::make_unique<house_impl>(c, std::move(env), std::move(clock), std::move(*db));
   if (auto done = h->open(); !done) return done.error();
   return std::unique_ptr<house>(std::move(h));
 }

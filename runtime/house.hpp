@@ -17,6 +17,6 @@ public:
 };
 
 // Opens the store and the port. Errors: one line that says what to do.
-result<std::unique_ptr<house>> open_house(const config& c, std::shared_ptr<environment> env);
+result<std::unique_ptr<house>> open_house(const config& c);
 
 } // namespace troupe::runtime
