@@ -17,10 +17,17 @@ uuid node(int n) {
   return u;
 }
 
+// What a model was sent is long, and nobody reads it here.
+actors::agent_limits without_traces() {
+  actors::agent_limits l;
+  l.traces.most = 0;
+  return l;
+}
+
 // One agent after another asks, answers, or is cancelled; what they do is drawn.
 class crowd : public house {
 public:
-  explicit crowd(std::size_t n, std::uint64_t seed) : house(seed), random_(seed) {
+  explicit crowd(std::size_t n, std::uint64_t seed) : house(seed, without_traces()), random_(seed) {
     for (std::size_t i = 0; i < n; ++i)
       agents_.push_back(make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}}));
   }
@@ -28,7 +35,6 @@ public:
   void run(std::size_t asks) {
     std::vector<sent_turn> open;
     while (asks_ < asks || !open.empty()) {
-      for (auto& t : open) if (t.code()) CAF_MESSAGE("failed: " << t.reply->failure->message);
       std::erase_if(open, [](auto& t) { return !t.open(); });
       if (asks_ < asks && open.size() < agents_.size() / 2) open.push_back(send(any(), "go"));
       settle();
@@ -164,14 +170,14 @@ CAF_TEST(nobody waits longer than the deadline) {
 }
 
 CAF_TEST(fifty agents and ten thousand asks) {
-  crowd c(50, 11);
-  c.run(10'000);
-  CAF_CHECK(c.refused() > 10);
-  CAF_CHECK_EQUAL(c.desk->calls.size(), 0u);
-  CAF_MESSAGE("active " << storage::active_runs(*c.snapshot()).size());
-  for (auto& id : storage::active_runs(*c.snapshot())) {
-    auto row = c.row(id);
-    CAF_ERROR("run " << id.str() << " of " << row.agent.str() << " is still " << json::enum_text(row.status));
+  std::size_t asks = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    crowd c(50, seed);
+    c.run(2'000);
+    asks += c.asks();
+    refused += c.refused();
+    CAF_CHECK(storage::active_runs(*c.snapshot()).empty());
   }
-  CAF_MESSAGE(c.asks() << " asks, " << c.refused() << " refused, nobody waits");
+  CAF_CHECK(refused > 100);
+  CAF_MESSAGE(asks << " asks, " << refused << " refused, nobody waits");
 }

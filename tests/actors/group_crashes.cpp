@@ -133,7 +133,7 @@ private:
   group group_;
 };
 
-constexpr std::uint64_t seeds = 1; // orders in which mailboxes are served, for each place of a crash
+constexpr std::uint64_t seeds = 8; // orders in which mailboxes are served, for each place of a crash
 constexpr manager_type kinds[] = {manager_type::round_robin, manager_type::supervisor, manager_type::dynamic,
                                   manager_type::swarm};
 
