@@ -191,6 +191,7 @@ CAF_TEST(cancel in every state) {
         > call c1 a {}
         tools: c1 a {}
         > cancel
+        abandon tools
         > returned c1 ok done
         commit: user(hi) assistant[c1 a {}] tool{c1 success done}; step success cancelled; used 1; run cancelled cancelled; agent cancelled
         > committed
