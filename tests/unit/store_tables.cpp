@@ -209,6 +209,7 @@ CAF_TEST(after a crash no run stays running and no call open) {
   auto a = make(1);
   auto row = begin(a, 1);
   auto m = *message_of(a, 5, message_role::assistant);
+  m.run = row.id;
   m.tool_calls = {{"c1", "f", "{}"}, {"c2", "g", "{}"}};
   CAF_REQUIRE(write([&](transaction& t) {
     context_key context{a.id, std::nullopt};
