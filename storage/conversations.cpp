@@ -1,6 +1,7 @@
 #include "storage/conversations.hpp"
 
 #include "storage/blocks.hpp"
+#include "storage/sleeptime.hpp"
 
 #include <algorithm>
 #include <set>
@@ -58,12 +59,13 @@ void erase_own_messages(transaction& t, const conversation& c) {
 } // namespace
 
 void erase_conversation(transaction& t, const conversation& c) {
+  system_environment env;
+  forget_thread(t, c.agent, c.id, env);
   erase_own_messages(t, c);
   t.erase_prefix(key(table::contexts).add(c.id));
   t.erase_prefix(key(table::conversation_messages).add(c.id));
   for (auto& id : c.isolated_block_ids) {
     auto b = find_block(t, id);
-    system_environment env;
     if (b) erase_block(t, *b, env);
   }
   t.erase(key(table::conversations_by_agent).add(c.agent).add(c.created_at).add(c.id));

@@ -3,8 +3,10 @@
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
+#include "storage/groups.hpp"
 #include "storage/organizations.hpp"
 #include "storage/runs.hpp"
+#include "storage/sleeptime.hpp"
 #include "storage/tools.hpp"
 #include "storage/turns.hpp"
 
@@ -100,6 +102,7 @@ public:
         if (!find_step(r_, s)) problem("run " + row.id.str() + ": step " + s.str() + " is not there");
     });
     each<step>(table::steps, report_.steps, [](auto&) {});
+    jobs_of_companions();
     messages();
     return std::move(report_);
   }
@@ -114,6 +117,18 @@ private:
       else
         problem("damaged record " + last_uuid(k).str() + " in table " + std::string(1, static_cast<char>(t)));
       return true;
+    });
+  }
+
+  void jobs_of_companions() {
+    std::size_t count = 0;
+    each<sleeptime_job>(table::sleeptime_jobs, count, [&](const sleeptime_job& j) {
+      auto name = "the job of companion " + j.companion.str();
+      if (!find_group(r_, j.group)) problem(name + " has no group");
+      auto runs = j.waiting;
+      if (j.working) runs.push_back(j.working->run);
+      for (auto& id : runs)
+        if (!find_run(r_, id)) problem(name + ": run " + id.str() + " is not there");
     });
   }
 

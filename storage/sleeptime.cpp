@@ -279,4 +279,10 @@ void forget_jobs(transaction& t, const group_id& g, const std::optional<agent_id
     if (!companion || j.companion == *companion) forget_job(t, j, env);
 }
 
+void forget_thread(transaction& t, const agent_id& agent, const conversation_id& c, environment& env) {
+  auto g = managed_group(t, agent);
+  for (auto& j : g ? jobs_of_group(t, g->id) : std::vector<sleeptime_job>{})
+    if (j.conversation == c) forget_job(t, j, env);
+}
+
 } // namespace troupe::storage

@@ -72,5 +72,7 @@ void forget_job(transaction& t, const sleeptime_job& j, environment& env);
 void cancel_waiting_jobs(transaction& t, const group_id& g, environment& env);
 void forget_jobs(transaction& t, const group_id& g, const std::optional<agent_id>& companion,
                  environment& env);
+// Of a conversation that is deleted.
+void forget_thread(transaction& t, const agent_id& agent, const conversation_id& c, environment& env);
 
 } // namespace troupe::storage

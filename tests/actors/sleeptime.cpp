@@ -294,6 +294,12 @@ CAF_TEST(conversations are told apart) {
   CAF_CHECK_EQUAL(letters(),
                   (lines{"user: inside\nassistant: in there", "user: outside\nassistant: you said outside"}));
   CAF_CHECK_EQUAL(storage::jobs_of_group(*snapshot(), pair().id).size(), 2u);
+  CAF_REQUIRE(commit([&](storage::transaction& t) -> result<void> {
+    storage::erase_conversation(t, c);
+    return {};
+  }));
+  CAF_CHECK_EQUAL(storage::jobs_of_group(*snapshot(), pair().id).size(), 1u);
+  CAF_CHECK(storage::check(*snapshot()).problems.empty());
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
