@@ -1,7 +1,9 @@
-# Warnings are errors everywhere; every target links troupe_options.
+# Warnings are errors everywhere; every target links troupe_options. Those who link an installed library have warnings of
+# their own.
 add_library(troupe_options INTERFACE)
-target_include_directories(troupe_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(troupe_options INTERFACE -Wall -Wextra -Wpedantic -Werror -fno-strict-aliasing)
+target_include_directories(troupe_options INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/troupe>)
+target_compile_features(troupe_options INTERFACE cxx_std_20)
+target_compile_options(troupe_options INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Werror> -fno-strict-aliasing)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives of these in inlined standard library code at -O2.
   target_compile_options(troupe_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow -Wno-array-bounds)

@@ -15,6 +15,7 @@ LAYERS = {
     "actors": {"core", "storage", "actors"},
     "net": {"core", "storage", "actors", "net"},
     "runtime": {"core", "storage", "actors", "net", "runtime"},
+    "testing": {"core", "storage", "actors", "net", "testing"},
 }
 # net/ reaches actors/ through its map of messages, and through nothing else.
 NET_MAY_INCLUDE = {"actors/actors.hpp", "actors/pch.hpp"}
@@ -24,9 +25,9 @@ LIBRARIES = {
     "lmdb.h": {"storage"},
     "curl/": {"net"},
     "boost/beast": {"net"},
-    "boost/asio": {"net", "runtime"},
+    "boost/asio": {"net", "runtime", "testing"},
     "openssl/": {"net"},
-    "caf/": {"actors", "net", "runtime"},
+    "caf/": {"actors", "net", "runtime", "testing"},
     "spdlog/": {"actors", "net", "runtime"},
     "CLI/": {"runtime"},
 }

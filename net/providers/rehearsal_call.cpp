@@ -1,6 +1,6 @@
 #include "net/providers/rehearsal_call.hpp"
 
-#include "core/protocol/openai_chat.hpp"
+#include "core/rehearsal/reply.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -66,19 +66,11 @@ void rehearsal_call::next() {
       if (stream_ && p_.token_delay_ms > 0) return later(std::chrono::milliseconds(p_.token_delay_ms));
       continue;
     }
-    if (at_ == p_.actions.size()) return finish(reply());
+    if (at_ == p_.actions.size()) return finish(rehearsal::reply_of(p_, request_bytes_));
     auto& a = p_.actions[at_++];
     if (a.what == kind::hang) return; // until the deadline
     if (a.what == kind::delay) return later(std::chrono::milliseconds(a.milliseconds));
-    if (a.what == kind::error) {
-      json::object inner;
-      inner["message"] = boost::json::string(a.text);
-      inner["type"] = "rehearsal";
-      inner["code"] = a.status;
-      json::object body;
-      body["error"] = std::move(inner);
-      return finish(openai_chat::error_for(a.status, json::print(json::value(std::move(body)))));
-    }
+    if (a.what == kind::error) return finish(rehearsal::failure_of(a));
     say(a);
   }
 }
@@ -92,28 +84,6 @@ void rehearsal_call::say(const rehearsal::action& a) {
   words_ = words_of(a.text);
   word_ = 0;
   reasoning_ = a.what == kind::reasoning;
-}
-
-model_reply rehearsal_call::reply() {
-  model_reply r;
-  std::size_t said = 0;
-  for (auto& a : p_.actions) {
-    said += a.text.size() + a.arguments.size();
-    if (a.what == kind::text) r.content.emplace_back(text_content{a.text, std::nullopt});
-    if (a.what == kind::reasoning) r.content.emplace_back(reasoning_content{true, a.text, std::nullopt});
-    if (a.what == kind::call) r.calls.push_back({a.call_id, a.call_name, a.arguments});
-  }
-  r.finish_reason = p_.finish_reason ? *p_.finish_reason : r.calls.empty() ? "stop" : "tool_calls";
-  r.usage.prompt = static_cast<std::int64_t>((request_bytes_ + 3) / 4);
-  r.usage.completion = static_cast<std::int64_t>((said + 3) / 4);
-  if (p_.usage) {
-    r.usage.prompt = json::int_or(*p_.usage, "prompt_tokens", r.usage.prompt);
-    r.usage.completion = json::int_or(*p_.usage, "completion_tokens", r.usage.completion);
-    if (auto n = json::int_or(*p_.usage, "cached_tokens", -1); n >= 0) r.usage.cached_input = n;
-    if (auto n = json::int_or(*p_.usage, "reasoning_tokens", -1); n >= 0) r.usage.reasoning = n;
-  }
-  r.usage.total = r.usage.prompt + r.usage.completion;
-  return r;
 }
 
 void rehearsal_call::finish(result<model_reply> r) {

@@ -30,7 +30,6 @@ private:
   void say(const rehearsal::action& a);
   void later(std::chrono::milliseconds pause);
   void finish(result<model_reply> r);
-  model_reply reply();
 
   asio::io_context& io_;
   rehearsal::performance p_;

@@ -1,8 +1,9 @@
 #include "core/json/value.hpp"
-#include "tests/actors/fixture.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+
+#include "testing/house.hpp"
 
 namespace troupe::test {
 
@@ -48,6 +49,12 @@ sent_turn house::send(const agent_id& to, std::string text, mode how) {
 
 sent_turn house::send(const agent_id& to, send_request request, mode how,
                       std::optional<conversation_id> conversation) {
+  auto order = new_order(to, std::move(request), how);
+  order->conversation = order->run_row.conversation = conversation;
+  return submit(std::move(order));
+}
+
+std::shared_ptr<storage::turn_order> house::new_order(const agent_id& to, send_request request, mode how) {
   auto order = std::make_shared<storage::turn_order>();
   order->run_row.id = env.make_id<run_id>();
   order->run_row.created_at = env.now();
@@ -55,12 +62,15 @@ sent_turn house::send(const agent_id& to, send_request request, mode how,
   order->run_row.organization_id = default_org_id();
   order->run_row.background = how == mode::background || how == mode::async;
   order->agent = to;
-  order->conversation = order->run_row.conversation = conversation;
   order->acting = acting();
   order->how = how;
   order->tokens = request.stream_tokens;
   order->request = std::move(request);
-  sent_turn out{order->run_row.id, to, how, nullptr};
+  return order;
+}
+
+sent_turn house::submit(std::shared_ptr<storage::turn_order> order) {
+  sent_turn out{order->run_row.id, order->agent, order->how, nullptr};
   out.reply = ask<actors::turn_answer>(directory, actors::turn_order_ptr(std::move(order)));
   return out;
 }
@@ -129,7 +139,8 @@ void house::say(result<model_reply> reply) {
 
 void house::answer_tool(std::size_t index, std::string outcome) {
   auto id = tool_desk->jobs.at(index).what->id;
-  caf::anon_send(caf::actor_cast<caf::actor>(sandbox), id, R"({"stdout":"","stderr":"","outcome":)" + outcome + "}");
+  caf::anon_send(caf::actor_cast<caf::actor>(sandbox), id,
+                 R"({"stdout":"","stderr":"","outcome":)" + outcome + "}");
   settle();
 }
 

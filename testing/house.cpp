@@ -1,4 +1,4 @@
-#include "tests/actors/fixture.hpp"
+#include "testing/house.hpp"
 
 #include "core/agents/create.hpp"
 #include "core/json/value.hpp"
@@ -192,12 +192,29 @@ void house::crash() {
 
 // -- progress -------------------------------------------------------------------------------------
 void house::settle() {
+  do run_ready();
+  while (answer_rehearsed());
+}
+
+void house::run_ready() {
   auto free = [this](caf::resumable* r) { return !held_.contains(r); };
   for (;;) {
     auto n = sched.run_jobs_filtered(free);
     io.restart();
     if (n + io.poll() == 0) return;
   }
+}
+
+bool house::answer_rehearsed() {
+  if (!rehearsed_) return false;
+  for (std::size_t i = 0; i < desk->calls.size(); ++i) {
+    if (desk->calls[i].abandoned) continue;
+    auto reply = rehearsed_->reply_to(*desk->calls[i].what, env.monotonic_ns());
+    if (!reply) continue;
+    answer_model(i, std::move(*reply));
+    return true;
+  }
+  return false;
 }
 
 void house::pass(std::chrono::milliseconds t) {
@@ -239,6 +256,13 @@ agent_id house::make_agent(const agent_options& options) {
   human.label = "human";
   human.value = options.human;
   request.memory_blocks.emplace().push_back(std::move(human));
+  if (!options.name.empty()) request.name = options.name;
+  if (!options.persona.empty()) {
+    create_block persona;
+    persona.label = "persona";
+    persona.value = options.persona;
+    request.memory_blocks->push_back(std::move(persona));
+  }
   if (!options.gated.empty()) request.tool_rules.emplace();
   for (auto& name : options.gated)
     request.tool_rules->push_back(make_rule(tool_rule_type::requires_approval, name));
