@@ -19,12 +19,14 @@ std::vector<const member*> others(scene s, const agent_id& speaker) {
 
 class swarm final : public pattern {
 public:
-  // The first turn is the first member's.
+  // The first turn is that of who was named for it, where that one is still there.
   std::vector<part> next(scene s) const override {
     if (s.state.done) return {};
     if (auto who = std::exchange(s.state.chosen, std::nullopt); who && find(s.now, *who))
       return {new_part(s, *who, task::speak, std::exchange(s.state.why, {}))};
-    return {new_part(s, s.now.members.front().id, task::speak, "first in order")};
+    auto& first = s.now.settings.options.first_agent_id;
+    auto* named = first ? find(s.now, *first) : nullptr;
+    return {new_part(s, named ? named->id : s.now.members.front().id, task::speak, "has the word first")};
   }
 
   std::vector<said_by> take(scene s, part& p, const outcome& o) const override {

@@ -26,7 +26,7 @@ namespace {
 
 constexpr manager_type managers[] = {manager_type::round_robin,     manager_type::supervisor,
                                      manager_type::dynamic,         manager_type::sleeptime,
-                                     manager_type::voice_sleeptime, manager_type::swarm};
+                                     manager_type::voice_sleeptime};
 
 bool unknown_manager(json::reader& r, const json::value& v, std::string_view tag) {
   std::string expected;
@@ -69,6 +69,7 @@ bool read_options(json::reader& r, const json::object& o, manager_config& out) {
   good &= read_member(r, o, "member_deadline_s", out.options.member_deadline_s);
   good &= read_member(r, o, "token_budget", out.options.token_budget);
   good &= read_member(r, o, "quiet_rounds", out.options.quiet_rounds);
+  good &= read_member(r, o, "first_agent_id", out.options.first_agent_id);
   return good;
 }
 
@@ -82,7 +83,9 @@ bool read_config(json::reader& r, const json::value& v, bool is_new, manager_con
                   "{'discriminator': \"'manager_type'\"}");
   auto tag = json::string_or(v, "manager_type");
   auto type = json::enum_from<manager_type>(tag);
-  if (!type || std::find(std::begin(managers), std::end(managers), *type) == std::end(managers))
+  // A swarm is not known to other servers of this API; here it is made by saying who begins.
+  bool is_swarm = type == manager_type::swarm && (!is_new || json::find(*o, "first_agent_id"));
+  if (!type || (!is_swarm && std::find(std::begin(managers), std::end(managers), *type) == std::end(managers)))
     return unknown_manager(r, v, tag);
   json::reader::scope at(r, tag);
   out.manager_type_ = *type;
@@ -157,6 +160,7 @@ result<void> apply(group& g, const manager_config& c) {
   take(g.options.member_deadline_s, c.options.member_deadline_s);
   take(g.options.token_budget, c.options.token_budget);
   take(g.options.quiet_rounds, c.options.quiet_rounds);
+  take(g.options.first_agent_id, c.options.first_agent_id);
   take(g.options.idle_seconds, c.options.idle_seconds);
   count_turns(g);
   return check_buffers(g);

@@ -32,10 +32,11 @@ struct group_options {
   std::optional<std::int64_t> token_budget;        // of one run: no turn begins once it is used up
   std::optional<std::int64_t> quiet_rounds;        // turns in a row without a word that end a run
   std::optional<std::int64_t> idle_seconds;        // sleeptime: companions begin when it was so long quiet
+  std::optional<agent_id> first_agent_id;          // of a swarm: who has the word first
 };
 BOOST_DESCRIBE_STRUCT(group_options, (),
                       (on_member_error_, member_retries, member_deadline_s, token_budget, quiet_rounds,
-                       idle_seconds))
+                       idle_seconds, first_agent_id))
 
 struct group {
   group_id id;
@@ -70,7 +71,7 @@ BOOST_DESCRIBE_STRUCT(group, (),
                        deployment_id, manager_agent_id, termination_token, max_turns,
                        sleeptime_agent_frequency, turns_counter, last_processed_message_id,
                        max_message_buffer_length, min_message_buffer_length, hidden, organization_id,
-                       created_at, options, block_ids))
+                       created_at, block_ids, options))
 
 // `manager_config` of a request: a union by manager_type. Of the members only those of the type are read.
 struct manager_config {
@@ -84,6 +85,7 @@ struct manager_config {
   struct {
     json::maybe<on_member_error> on_member_error_;
     json::maybe<std::int64_t> member_retries, member_deadline_s, token_budget, quiet_rounds, idle_seconds;
+    json::maybe<agent_id> first_agent_id;
   } options;
 };
 // For a new group the manager is required where there is one.

@@ -42,6 +42,7 @@ void add_everything(router& r) {
   add_group_messages(r);
   add_group_sending(r);
   add_group_log(r);
+  add_metrics(r);
   add_identities(r);
   add_jobs(r);
   add_message_search(r);

@@ -25,6 +25,7 @@ void add_groups(router& r);
 void add_group_messages(router& r);
 void add_group_sending(router& r);
 void add_group_log(router& r);
+void add_metrics(router& r);
 void add_identities(router& r);
 void add_jobs(router& r);
 void add_message_search(router& r);

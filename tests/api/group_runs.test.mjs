@@ -178,7 +178,7 @@ describe('dynamic and swarm', () => {
   test('who has the word hands it on', async () => {
     const adder = await agent('adder');
     const desk = await agent('desk', { desk: adder.id });
-    const g = await group([desk, adder], { manager_type: 'swarm' });
+    const g = await group([desk, adder], { manager_type: 'swarm', first_agent_id: desk.id });
     const answer = await send(g, 'sum 2 and 3');
     assert.equal(answer.messages.at(-1).name, 'adder');
     assert.equal(answer.usage.step_count, 2);

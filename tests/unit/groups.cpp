@@ -85,6 +85,7 @@ CAF_TEST(a manager brings the members of its type) {
   CAF_CHECK(config(R"({"manager_type":"supervisor","manager_agent_id":null})").find("string_type") !=
             std::string::npos);
   CAF_CHECK(config(R"({"manager_type":"swarm"})").find("union_tag_invalid") != std::string::npos);
+  CAF_CHECK_EQUAL(config(R"({"manager_type":"swarm","first_agent_id":")" + ada + R"("})"), "ok");
   CAF_CHECK(config(R"({"max_turns":3})").find("union_tag_not_found") != std::string::npos);
   CAF_CHECK_EQUAL(config(R"({"manager_type":"round_robin","manager_agent_id":7})"),
                   "ok"); // none of its members
