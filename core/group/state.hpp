@@ -130,7 +130,7 @@ struct step {
   std::vector<log_entry> said;
   std::vector<cursor> heard;
   std::vector<assignment> begin;
-  std::vector<run_id> ended;     // parts whose turns belong to the run now
+  std::vector<run_id> ended; // parts whose turns belong to the run now
   std::optional<ending> end;
 };
 

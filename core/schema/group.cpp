@@ -24,8 +24,8 @@ void group::write_json(std::string& out, const group& g) {
 // -- reading --------------------------------------------------------------------------------------
 namespace {
 
-constexpr manager_type managers[] = {manager_type::round_robin,     manager_type::supervisor,
-                                     manager_type::dynamic,         manager_type::sleeptime,
+constexpr manager_type managers[] = {manager_type::round_robin, manager_type::supervisor,
+                                     manager_type::dynamic, manager_type::sleeptime,
                                      manager_type::voice_sleeptime};
 
 bool unknown_manager(json::reader& r, const json::value& v, std::string_view tag) {
@@ -85,7 +85,8 @@ bool read_config(json::reader& r, const json::value& v, bool is_new, manager_con
   auto type = json::enum_from<manager_type>(tag);
   // A swarm is not known to other servers of this API; here it is made by saying who begins.
   bool is_swarm = type == manager_type::swarm && (!is_new || json::find(*o, "first_agent_id"));
-  if (!type || (!is_swarm && std::find(std::begin(managers), std::end(managers), *type) == std::end(managers)))
+  if (!type ||
+      (!is_swarm && std::find(std::begin(managers), std::end(managers), *type) == std::end(managers)))
     return unknown_manager(r, v, tag);
   json::reader::scope at(r, tag);
   out.manager_type_ = *type;

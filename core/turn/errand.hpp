@@ -24,7 +24,7 @@ struct errand {
   std::optional<run_id> shown_in; // whose stream shows its events
   std::optional<group_id> group;  // its messages carry this
   std::optional<timestamp> deadline;
-  bool is_awaited = true; // nobody waits for what was merely left for the agent
+  bool is_awaited = true;     // nobody waits for what was merely left for the agent
   std::int64_t hops_left = 8; // how many more may wait for each other behind it
   bool may_retry = false;     // a failure of the model does not end the run: it is tried again
   overlay extra;

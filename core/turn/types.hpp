@@ -99,7 +99,8 @@ struct tool_invocation {
 };
 struct run_tools {
   std::vector<tool_invocation> calls;
-  std::optional<step_commit> if_lost{}; // to be durable before they run: they may act outside, and the server die
+  std::optional<step_commit>
+      if_lost{}; // to be durable before they run: they may act outside, and the server die
   std::vector<tools::block_change> kept{}; // what calls did to blocks that are not run again
 };
 struct commit {
@@ -136,8 +137,8 @@ struct recall_parts {
   std::vector<group_run::part> parts;
 };
 
-using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, abandon_tools, finished, advance_group,
-                            await_parts, recall_parts>;
+using effect = std::variant<call_model, run_tools, commit, emit, say, abandon_model, abandon_tools, finished,
+                            advance_group, await_parts, recall_parts>;
 using effects = std::vector<effect>;
 
 inline void append(effects& out, effects more) {

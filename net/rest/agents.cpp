@@ -5,9 +5,9 @@
 #include "storage/blocks.hpp"
 #include "storage/companions.hpp"
 #include "storage/groups.hpp"
-#include "storage/sleeptime.hpp"
 #include "storage/identities.hpp"
 #include "storage/organizations.hpp"
+#include "storage/sleeptime.hpp"
 #include "storage/tools.hpp"
 
 #include <algorithm>

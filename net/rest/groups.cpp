@@ -58,7 +58,8 @@ awaitable<outcome> modify(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<update_group>(c);
   if (!body) co_return body.error();
-  auto store = [id = *id, change = *body, by = c.by, env = c.s.env](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, change = *body, by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto g = storage::find_group(t, id, by.org);
     if (!g) return no_group(id, by);
     if (auto done = apply(*g, change); !done) return done.error();

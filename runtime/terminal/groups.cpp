@@ -96,6 +96,7 @@ result<group_card> find_group(const std::vector<group_card>& groups, const std::
   if (found.empty())
     return fail(errc::not_found, "there is no group \"" + wanted + "\": `troupe groups` lists them");
   std::vector<std::string> titles;
+  titles.reserve(found.size());
   for (auto* g : found) titles.push_back(g->title + " (" + g->id + ")");
   return fail(errc::invalid_argument,
               "\"" + wanted + "\" names more than one group: " + joined(titles, ", "));

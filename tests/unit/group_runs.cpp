@@ -59,11 +59,11 @@ CAF_TEST(a token a budget and silence end a run) {
 
 CAF_TEST(what a failure does is for the group to say) {
   auto fails = [](const std::string& who, const assignment& asked, outcome& o) {
-  if (who == "b" && asked.what.attempt == 0)
-    o.failure = "no model";
-  else
-    o.said.push_back(group_stage::words(who));
-  o.heard = !o.failure;
+    if (who == "b" && asked.what.attempt == 0)
+      o.failure = "no model";
+    else
+      o.said.push_back(group_stage::words(who));
+    o.heard = !o.failure;
   };
   group_stage abort(manager_type::round_robin, 3);
   abort.act = fails;

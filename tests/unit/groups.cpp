@@ -181,7 +181,9 @@ CAF_TEST(members and managers find their groups) {
   CAF_CHECK_EQUAL(groups_of(a.id), "");
   CAF_CHECK(!managed_group(*snapshot(), boss.id) && managed_group(*snapshot(), a.id));
   // Its manager cannot go; a member can, and is still named.
-  auto remove = [&](const agent& x) { return write([&](transaction& t) { return delete_agent(t, x, env); }); };
+  auto remove = [&](const agent& x) {
+    return write([&](transaction& t) { return delete_agent(t, x, env); });
+  };
   CAF_CHECK(remove(a).error().code == errc::conflict);
   CAF_CHECK(find_agent(*snapshot(), a.id));
   CAF_CHECK(remove(b));
@@ -263,7 +265,8 @@ CAF_TEST(agent and companion and group go together) {
   remove(second.agent_ids[0]); // the companion: the agent stays, without one
   CAF_CHECK(!find_group(*snapshot(), second.id) && !managed_group(*snapshot(), b.id));
   CAF_CHECK(find_agent(*snapshot(), b.id) && !find_agent(*snapshot(), b.id)->enable_sleeptime);
-  CAF_REQUIRE(write([&](transaction& t) { erase_group(t, third, env); })); // the group alone: both agents stay
+  CAF_REQUIRE(
+      write([&](transaction& t) { erase_group(t, third, env); })); // the group alone: both agents stay
   CAF_CHECK(find_agent(*snapshot(), c.id)->enable_sleeptime && find_agent(*snapshot(), third.agent_ids[0]));
   remove(c.id);
   CAF_CHECK(find_agent(*snapshot(), third.agent_ids[0]));
