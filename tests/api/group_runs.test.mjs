@@ -8,6 +8,11 @@ import { call, eventually, startServer, temporaryFolder } from '../lib/server.mj
 // Everybody says who they are; a manager that may ask everybody does, one that is to choose chooses.
 const script = {
   scenes: [
+    { user: 'plan and talk', offered: 'send_message_to_all_agents_in_group', replies: [
+      { say: [{ reasoning: 'They know.' }, { call: 'send_message_to_all_agents_in_group', arguments: { message: 'what do you think?' } }] }] },
+    { user: 'plan and talk', offered: 'send_message', replies: [
+      { say: [] }, { say: [{ reasoning: 'Good.' }, { call: 'send_message', arguments: { message: 'together' } }] }] },
+    { offered: 'send_message', replies: [{ say: [{ reasoning: 'Hm.' }, { call: 'send_message', arguments: { message: '{{memory.persona}} speaks' } }] }] },
     { offered: 'send_message_to_all_agents_in_group', user: 'plan', replies: [
       { say: [{ call: 'send_message_to_all_agents_in_group', arguments: { message: 'what do you think?' } }] },
       { say: [{ text: 'Together: {{result}}' }] }] },
@@ -183,6 +188,60 @@ describe('dynamic and swarm', () => {
     assert.equal(answer.messages.at(-1).name, 'adder');
     assert.equal(answer.usage.step_count, 2);
   });
+});
+
+// The numbers that clients of the first group chats were tested with: agents that think and speak by send_message.
+describe('the counts of the first versions', () => {
+  const old = (name, more) => agent(name, {}, { agent_type: 'memgpt_agent', tools: ['send_message'], tool_rules: [{ type: 'exit_loop', tool_name: 'send_message' }], ...more });
+  const kinds = messages => messages.map(m => m.message_type.replace('_message', ''));
+  const heard = async (a, g) => (await ok('GET', `/v1/agents/${a.id}/messages?limit=100&group_id=${g.id}`)).length;
+
+  test('round robin: 8 messages in 4 steps, 6 for each member; with 3 turns 5, and 4 for who is silent', async () => {
+    const members = await Promise.all(['ann', 'bob', 'cy', 'di'].map(n => old(n)));
+    const g = await group(members);
+    const answer = await send(g, 'talk');
+    assert.deepEqual(kinds(answer.messages), Array(4).fill(['reasoning', 'assistant']).flat());
+    assert.equal(answer.usage.step_count, 4);
+    for (const a of members) assert.equal(await heard(a, g), 6);
+    assert.equal((await ok('GET', `/v1/groups/${g.id}/messages?limit=100`)).length, 24);
+
+    const others = await Promise.all(['eve', 'fay', 'gus', 'hal'].map(n => old(n)));
+    const short = await group(others, { manager_type: 'round_robin', max_turns: 3 });
+    assert.equal((await send(short, 'talk')).usage.step_count, 3);
+    const counts = [];
+    for (const a of others) counts.push(await heard(a, short));
+    assert.deepEqual(counts, [5, 5, 5, 4]);
+  });
+
+  test('supervisor: 5 messages in 2 steps; dynamic: 2 steps a turn', async () => {
+    const [boss, a, b] = [await old('boss'), await old('ann'), await old('bob')];
+    const g = await group([a, b], { manager_type: 'supervisor', manager_agent_id: boss.id });
+    const answer = await send(g, 'plan and talk');
+    assert.deepEqual(kinds(answer.messages), ['reasoning', 'tool_call', 'tool_return', 'reasoning', 'assistant']);
+    assert.equal(answer.usage.step_count, 2);
+    const led = await group([a, b], { manager_type: 'dynamic', manager_agent_id: (await agent('lead')).id, max_turns: 3 });
+    assert.equal((await send(led, 'talk')).usage.step_count, 6);
+  });
+});
+
+test('a round in the background can be read again, also after a restart', async () => {
+  const data = temporaryFolder();
+  const here = server;
+  try {
+    server = await startServer({ args, data });
+    const members = await Promise.all(['ann', 'bob'].map(n => agent(n)));
+    const g = await group(members);
+    const first = events((await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('hello'), background: true })).text);
+    const run = first[0].run_id;
+    const told = list => list.filter(e => e.message_type === 'assistant_message').map(e => `${e.name}: ${e.content}`);
+    const again = async () => events((await api('GET', `/v1/runs/${run}/stream`)).text);
+    assert.deepEqual(told(await again()), told(first));
+    await server.kill();
+    server = await startServer({ args, data });
+    assert.deepEqual(told(await again()), told(first));
+    assert.deepEqual((await ok('GET', `/v1/runs/${run}/messages`)).map(m => m.name), ['ann', 'bob']);
+    await server.stop();
+  } finally { server = here; }
 });
 
 test('a round that a kill -9 interrupts goes on at its turn, with the same contexts', async () => {
