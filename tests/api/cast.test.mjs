@@ -1,7 +1,7 @@
 // The demo cast, and groups in the terminal: what `serve --cast` makes, `troupe groups` lists and `troupe chat` shows.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { run } from '../lib/program.mjs';
+import { run } from '../lib/run.mjs';
 import { binary, call, eventually, startServer, temporaryFolder } from '../lib/server.mjs';
 
 const data = temporaryFolder();

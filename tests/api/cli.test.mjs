@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { run } from '../lib/program.mjs';
+import { run } from '../lib/run.mjs';
 import { binary, call, startServer, temporaryFolder } from '../lib/server.mjs';
 
 process.setMaxListeners(0); // every server and folder waits for the end of this process

@@ -36,9 +36,9 @@ function lettaCode(base, home, ...args) {
 
 // One prompt to the scripted model; gives the program's own account of it.
 async function ask(home, prompt, ...args) {
-  const { code, stdout, stderr } = await lettaCode(server.base, home, prompt, '--model', model.handle, '--output-format', 'json', ...args);
-  assert.equal(code, 0, stdout + stderr);
-  return JSON.parse(stdout);
+  const { code, out, err } = await lettaCode(server.base, home, prompt, '--model', model.handle, '--output-format', 'json', ...args);
+  assert.equal(code, 0, out + err);
+  return JSON.parse(out);
 }
 const get = async target => (await call(server.base, 'GET', target)).json;
 const conversation = id => get(`/v1/conversations/${id}/messages?order=asc`);
@@ -49,9 +49,9 @@ describe('letta-code', limit, () => {
   test('answers a prompt, with the built-in model where nothing else is asked for', async () => {
     const own = await startServer();
     try {
-      const { code, stdout, stderr } = await lettaCode(own.base, temporaryFolder('home'), 'say hello');
-      assert.equal(code, 0, stderr);
-      assert.equal(stdout.trim(), 'hello');
+      const { code, out, err } = await lettaCode(own.base, temporaryFolder('home'), 'say hello');
+      assert.equal(code, 0, err);
+      assert.equal(out.trim(), 'hello');
       const { json: agents } = await call(own.base, 'GET', '/v1/agents/');
       assert.deepEqual(agents.map(a => a.name), ['Letta Code'], 'its agent is on the server');
     } finally { await own.stop(); }

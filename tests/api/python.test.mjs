@@ -9,8 +9,8 @@ const python = process.env.TROUPE_PYTHON ?? path.resolve(import.meta.dirname, '.
 
 test('every answer is valid to the Python SDK', async () => {
   const server = await startServer();
-  const { code, stdout, stderr } = await run(python, [path.join(import.meta.dirname, 'python_sdk.py'), server.base], { env: { HOME: temporaryFolder('home'), PYTHONDONTWRITEBYTECODE: '1' } });
+  const { code, out, err } = await run(python, [path.join(import.meta.dirname, 'python_sdk.py'), server.base], { env: { HOME: temporaryFolder('home'), PYTHONDONTWRITEBYTECODE: '1' } });
   await server.stop();
-  assert.equal(code, 0, stderr);
-  assert.equal(stdout.trim(), 'the tour is over');
+  assert.equal(code, 0, err);
+  assert.equal(out.trim(), 'the tour is over');
 });
