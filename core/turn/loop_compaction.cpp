@@ -3,6 +3,8 @@
 #include "core/turn/output.hpp"
 #include "core/turn/step_loop.hpp"
 
+#include <utility>
+
 namespace troupe::turn {
 
 namespace {
@@ -119,9 +121,10 @@ effects step_loop::after_compaction() {
     out.emplace_back(finished{stop_, std::nullopt, usage(), true, visible_});
     return out;
   }
-  if (interrupted_) { // the step asks again
-    interrupted_.reset();
-    return ask_model();
+  if (std::exchange(interrupted_, std::nullopt)) { // the step asks again
+    if (!cancelled_) return ask_model();
+    phase_ = phase::calling_model;
+    return end_now(stop_reason::cancelled, std::nullopt);
   }
   ++iteration_;
   return begin_step();

@@ -190,7 +190,8 @@ effects step_loop::commit_step(std::vector<message> fresh) {
     if (show) to_emit_.push_back(uncommitted_.back());
   };
   bool takes_inputs = !approval_;
-  if (approval_ && !answers_open_calls()) keep(std::move(*approval_), false);
+  answered_by_giver_ = answers_open_calls();
+  if (approval_ && !answered_by_giver_) keep(std::move(*approval_), false);
   if (takes_inputs)
     for (auto& m : inputs_) keep(*m, false);
   for (auto& m : fresh) keep(std::move(m), true);
@@ -239,7 +240,7 @@ effects step_loop::on(committed e) {
     // where no tool ran.
     if (in_.tokens) {
       std::erase_if(to_emit_, [this](auto& m) { return !shows_beside_tokens(*m); });
-      if (resumed_ && planned_.empty()) to_emit_.clear();
+      if (resumed_ && planned_.empty() && !answered_by_giver_) to_emit_.clear();
     }
     out.emplace_back(emit{to_emit_});
   }

@@ -144,6 +144,7 @@ private:
   int conflicts_ = 0;
   bool cancelled_ = false;
   bool visible_ = false;
+  bool answered_by_giver_ = false; // the step holds returns that no tool of ours gave
   bool first_commit_ = true;
 
   std::optional<compactor> compactor_;

@@ -147,10 +147,12 @@ describe('supervisor', () => {
     assert.match(returned, new RegExp(`${a.id} said: .*ann.*${b.id} said: .*bob`));
     assert.deepEqual((await ok('GET', `/v1/agents/${boss.id}/tools`)), [], 'the tool is the group\'s');
     for (const m of [a, b]) assert.equal((await rows(m)).length, 2);
+    const tokens = await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('plan the noon'), stream_tokens: true });
+    assert.equal(events(tokens.text).filter(e => e.message_type === 'tool_return_message').length, 1);
     // The manager's own endpoint runs the group, a second time as well.
     const again = await ok('POST', `/v1/agents/${boss.id}/messages`, user('plan the night'));
     assert.deepEqual(shown(again.messages), shown(answer.messages));
-    assert.equal((await ok('GET', `/v1/agents/${boss.id}/context`)).num_messages, 9);
+    assert.equal((await ok('GET', `/v1/agents/${boss.id}/context`)).num_messages, 13);
   });
 
   test('nested: a worker that is a manager answers for its group', async () => {

@@ -6,6 +6,7 @@
 //   @request {..}     @client a         @user text / @asked c1 a {} | .. / @with c0 b {}: end of the context
 //   > start   > say text   > say nothing   > call c1 a {"x":1} | c2 b {}   > returned c1 ok text | c2 error text
 //   > edited c1 ..: as returned, with one edit of a block
+//   > near text | > calls c1 a {}: as say and call, with the window nearly full   > long: the context is too long
 //   > committed   > conflict   > full   > cancel   > fail rate_limit|visible
 #pragma once
 
@@ -119,6 +120,12 @@ private:
     if (word == "say") return reply(rest == "nothing" ? "" : rest, {}, "stop");
     if (word == "cut") return reply(rest, {}, "length");
     if (word == "call") return reply("", calls(rest), "tool_calls");
+    if (word == "near") return reply(rest, {}, "stop", 950); // of 1,000 tokens
+    if (word == "calls") return reply("", calls(rest), "tool_calls", 950);
+    if (word == "long")
+      return turn::model_failed{
+          llm_failure(errc::llm_context_window, "ContextWindowExceededError", "too long"), 5,
+          rest == "visible"};
     if (word == "fail")
       return turn::model_failed{
           llm_failure(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: slow"), 5,
@@ -127,12 +134,13 @@ private:
     throw std::runtime_error("unknown event: " + word);
   }
 
-  static turn::event reply(std::string text, std::vector<tool_call> calls, const char* finish) {
+  static turn::event reply(std::string text, std::vector<tool_call> calls, const char* finish,
+                           std::int64_t tokens = 12) {
     model_reply r;
     if (!text.empty()) r.content.emplace_back(text_content{std::move(text), std::nullopt});
     r.calls = std::move(calls);
     r.finish_reason = finish;
-    r.usage = {10, 2, 12, std::nullopt, std::nullopt, std::nullopt};
+    r.usage = {tokens - 2, 2, tokens, std::nullopt, std::nullopt, std::nullopt};
     return turn::model_replied{std::move(r), 5};
   }
 
@@ -173,6 +181,7 @@ private:
     if (b.started) out += " started";
     if (b.autoclear) out += " clear";
     for (auto& m : b.messages) out += " " + show(*m);
+    if (b.rewrite) out += " summary, keeps " + std::to_string(b.rewrite->kept.size());
     if (b.step_) out += "; step " + text_of(b.step_->status) + text_of(b.step_->stop_reason_);
     if (!b.edits.empty()) out += "; edits " + std::to_string(b.edits.size());
     if (!b.tools_used.empty()) out += "; used " + std::to_string(b.tools_used.size());
