@@ -113,7 +113,8 @@ const member* named_in(const std::vector<const member*>& candidates, const std::
   return found;
 }
 
-tool choice_tool(std::string name, std::string description, const std::vector<const member*>& candidates) {
+tool choice_tool(std::string name, const std::string& description,
+                 const std::vector<const member*>& candidates) {
   json::array ids;
   std::string who;
   for (auto* m : candidates) {

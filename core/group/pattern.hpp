@@ -54,9 +54,10 @@ input_message note(const group_id& group, std::string text);
 assignment speak(scene s, const part& p, const std::vector<log_entry>& unheard);
 std::string group_section(std::string_view prompt, const view& v, const member& who);
 // The member that a text names: by id, by name, by its name as the only one among the words. Nothing: none, or several.
-const member* named_in(const std::vector<const member*>& candidates, const std::string& text);
+const member* named_in(const std::vector<const member*>& candidates, const std::string& given);
 // A tool whose first argument is one of these agents.
-tool choice_tool(std::string name, std::string description, const std::vector<const member*>& candidates);
+tool choice_tool(std::string name, const std::string& description,
+                 const std::vector<const member*>& candidates);
 // The member that a call of such a tool names.
 const member* chosen_by(const tool_call& call, const std::vector<const member*>& candidates);
 std::string text_of(const outcome& o);

@@ -109,7 +109,7 @@ turn::effects run_machine::take(turn::part_ended e) {
     std::erase_if(st.out, [&](auto& x) { return x.run == p.run; });
     st.past.push_back(p);
     if (!cancelled_) {
-      take_failure(std::move(p), o, s);
+      take_failure(p, o, s);
     } else if (std::none_of(st.out.begin(), st.out.end(), [](auto& x) { return !x.ended; })) {
       end(s, {true, std::nullopt});
     }
@@ -129,7 +129,7 @@ void run_machine::hear(const part& p, const outcome& o, step& s) {
   s.heard.push_back({p.agent, p.heard_to});
 }
 
-void run_machine::take_failure(part p, const outcome& o, step& s) {
+void run_machine::take_failure(const part& p, const outcome& o, step& s) {
   auto& settings = in_.now.settings;
   auto policy = settings.options.on_member_error_.value_or(on_member_error::abort);
   bool again = policy == on_member_error::retry && p.attempt < settings.options.member_retries.value_or(1);
@@ -221,7 +221,7 @@ void run_machine::assign(step& s, std::vector<part> parts) {
 }
 
 // -- the end --------------------------------------------------------------------------------------
-void run_machine::end(step& s, ending how) {
+void run_machine::end(step& s, const ending& how) {
   for (auto& p : in_.state.out) in_.state.past.push_back(p);
   in_.state.out.clear();
   s.end = ended_ = how;

@@ -31,11 +31,11 @@ private:
   turn::effects cancel();
   turn::effects finish();
   turn::effects fail_commit(error why);
-  void take_failure(part p, const outcome& o, step& s);
+  void take_failure(const part& p, const outcome& o, step& s);
   void hear(const part& p, const outcome& o, step& s);
   void say(step& s, const said_by& words);
   void advance(step& s);
-  void end(step& s, ending how);
+  void end(step& s, const ending& how);
   std::optional<ending> reason_to_end(const step& s) const;
   void assign(step& s, std::vector<part> parts);
   turn::effects store(step s);

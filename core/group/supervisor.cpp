@@ -10,8 +10,8 @@ namespace troupe::group_run {
 namespace {
 
 constexpr const char* tool_name = "send_message_to_all_agents_in_group";
-constexpr std::int64_t most_rounds = 10;             // times that everybody is asked within one run
-constexpr std::int64_t default_deadline_s = 20 * 60; // of a member's answer
+constexpr std::int64_t most_rounds = 10;          // times that everybody is asked within one run
+constexpr std::int64_t default_deadline_s = 1200; // of a member's answer
 
 tool broadcast_tool() {
   const char* what = "Sends a message to every other agent of your group and waits for their answers.";
