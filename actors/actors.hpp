@@ -19,8 +19,9 @@ namespace troupe::actors {
 // One atomic batch for the store.
 struct write {
   // `later`: with many others, after a second at the latest; what a crash takes until then is not missed. `with_rest`:
-  // now, and all of those with it.
-  enum class when { now, later, with_rest };
+  // now, and all of those with it. `beside`: with the next that are written now, so that nobody waits for a commit of
+  // its own; alone where none comes soon.
+  enum class when { now, beside, later, with_rest };
   std::string name;
   std::function<result<void>(storage::transaction&)> apply;
   when due = when::now;
@@ -38,6 +39,7 @@ using turn_order_ptr = std::shared_ptr<const storage::turn_order>;
 struct turn_answer {
   std::string body;
   std::optional<run_id> run; // whose answer it is: of an earlier request where this one repeats it
+  std::int64_t tokens = 0;   // of an errand: what it used, with what those used whom it asked
 };
 
 // Work on a context that must not meet a running turn (reset, compaction, deletion). Done as one batch.

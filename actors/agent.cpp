@@ -51,7 +51,8 @@ void context_runner::edit(exclusive_edit e, reply<done> answer) {
   start_next();
 }
 
-// The run becomes durable while the turn begins; the store keeps the order, so no step can overtake it.
+// The run becomes durable while the turn begins; the store keeps the order, so no step can overtake it. Who waits for
+// the end of the turn does not wait for this: it may go with the first step.
 void context_runner::store_run(const turn_order_ptr& order) {
   auto apply = [order](storage::transaction& t) -> result<void> {
     storage::create_run(t, order->run_row);
@@ -59,7 +60,8 @@ void context_runner::store_run(const turn_order_ptr& order) {
     return {};
   };
   auto run = order->run_row.id;
-  self_->request(deps_->store, caf::infinite, write{"run.create", std::move(apply)})
+  auto due = order->how == turn::mode::blocking ? write::when::beside : write::when::now;
+  self_->request(deps_->store, caf::infinite, write{"run.create", std::move(apply), due})
       .then([this, run](done) { run_stored(run); },
             [this, run](const caf::error& e) { run_refused(run, from_caf(e)); });
 }
@@ -92,7 +94,7 @@ void context_runner::run_stored(const run_id& run) {
       open.first = stream_frame{turn::ping(run, deps_->env->now(), *deps_->env, std::nullopt)};
     self_->send(deps_->streams, std::move(open));
   }
-  work->deliver(turn_answer{{}, run});
+  work->deliver(turn_answer{{}, run, 0});
 }
 
 void context_runner::run_refused(const run_id& run, const error& why) {
@@ -208,9 +210,9 @@ void context_runner::tick() {
     spdlog::warn("agent {}: the model did not answer in time", running_->work.order->agent.str());
     auto step = *std::exchange(running_->calling, std::nullopt);
     self_->send(deps_->models, abandon_atom_v, step.value);
-    feed(turn::model_failed{llm_failure(errc::llm_timeout, "LLMTimeoutError",
-                                        "DEADLINE_EXCEEDED: The model did not answer in time"),
-                            0, false});
+    feed(turn::model_failed{
+        llm_failure(errc::llm_timeout, "LLMTimeoutError", "TIMEOUT: The model did not answer in time"), 0,
+        false});
   }
   if (running_ || !queue_.empty() || !unfinished_.empty()) keep_ticking();
 }

@@ -67,10 +67,14 @@ struct running_turn {
   std::vector<std::string> agent_tags;
   std::optional<provider_trace> trace; // of the last call, until its step is stored
   std::map<run_id, uuid> errands;      // turns of others that it waits for, and in whose mailbox they are
+  std::int64_t tokens_of_others = 0;   // that errands have used
 };
 
-// The batch that ends the run of an order, and nothing else.
-turn::step_commit end_of(const storage::turn_order& order, turn::run_end how);
+// The batch that ends a run, and nothing else.
+turn::step_commit end_of(const run& row, turn::run_end how);
+// The same of one that failed, with what clients are told.
+turn::step_commit failed_end(const run& row, const std::string& why,
+                             std::optional<stop_reason> reason = stop_reason::error);
 
 class context_runner {
 public:
@@ -113,19 +117,25 @@ private:
   void carry_out(turn::abandon_tools e);
   void carry_out(turn::finished e);
   void carry_out(turn::advance_group e);
-  void carry_out(turn::await_parts e);
-  void carry_out(turn::recall_parts e);
+  void carry_out(const turn::await_parts& e);
+  void carry_out(const turn::recall_parts& e);
 
   void ask_others(tool_round& round, std::size_t i);
   result<std::vector<agent_id>> whom(const tool_round& round, const tools::ask& a) const;
   turn::tool_outcome leave_message(const tool_round& round, std::size_t i, const agent_id& to,
                                    const tools::ask& a) const;
-  turn_order_ptr order_to(const agent_id& to, const run_id& run, std::string text, turn::errand as) const;
+  std::shared_ptr<storage::turn_order> order_to(const agent_id& to, const run_id& run, std::string text,
+                                                turn::errand as) const;
+  std::shared_ptr<storage::turn_order> errand_to(const agent_id& to, const run_id& run,
+                                                 turn::errand as) const;
+  // `ended` hears that the turn is over, or why it could not be; nothing once the asking turn is over itself.
+  void hand_over(const turn_order_ptr& errand, std::function<void(const error*)> ended);
   void ask_one(tool_round& round, std::size_t i, std::size_t k);
   void other_answered(std::size_t i, const run_id& run, const error* why);
   void finish_ask(tool_round& round, std::size_t i);
   std::vector<turn_order_ptr> orders_for(const std::vector<turn::tell>& tells) const;
   std::int64_t hops_left() const;
+  std::int64_t tokens_left() const; // for those whom this turn asks
   std::vector<std::string> names_of(const std::vector<uuid>& contexts) const;
 
   turn_order_ptr errand_for(const group_run::assignment& a) const;
@@ -146,8 +156,9 @@ private:
 
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,
-                     const project::options& view);
-  void store_end(std::string name, turn::step_commit end, std::function<void(const error*)> then = nullptr);
+                     const project::options& view, std::int64_t tokens = 0);
+  void store_end(std::string name, turn::step_commit end,
+                 const std::function<void(const error*)>& then = nullptr);
   void publish_frames(const run_id& run, std::vector<turn::frame> frames, bool last);
   // Whose events the running turn's are: its own run's, or those of the work that it is part of.
   std::optional<run_id> shown_in_stream() const;

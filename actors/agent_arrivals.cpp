@@ -42,13 +42,16 @@ bool context_runner::repeats(const turn_order_ptr& order, reply<turn_answer>& an
   auto* first = running_ && is_same(running_->work, *order) ? &running_->work
                 : it != queue_.end()                        ? &*it
                                                             : nullptr;
-  if (first && first->accepted)
-    answer.deliver(turn_answer{{}, first->order->run_row.id});
-  else if (first)
-    first->repeats.push_back(std::move(answer));
-  if (first || !order->replays) return first != nullptr;
+  if (first) {
+    if (first->accepted)
+      answer.deliver(turn_answer{{}, first->order->run_row.id, 0});
+    else
+      first->repeats.push_back(std::move(answer));
+    return true;
+  }
+  if (!order->replays) return false;
   auto earlier = storage::run_of_request(*deps_->db->snapshot(), order->run_row);
-  if (earlier && earlier->background) answer.deliver(turn_answer{{}, earlier->id});
+  if (earlier && earlier->background) answer.deliver(turn_answer{{}, earlier->id, 0});
   return earlier && earlier->background;
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t longest_wait_us = 20ll * 60 * 1'000'000; // of one ask
 constexpr std::size_t most_receivers = 50;                      // of a message to all who match
+constexpr const char* too_many_tokens = "the agents that were asked have used up the tokens of this turn";
 
 error not_found(const std::string& id) { return fail(errc::not_found, "Agent with ID " + id + " not found"); }
 
@@ -32,6 +33,11 @@ tools::tool_exception as_exception(const error& e) {
 std::int64_t context_runner::hops_left() const {
   auto& given = running_->work.order->part_of;
   return given ? given->hops_left : turn::errand().hops_left;
+}
+
+std::int64_t context_runner::tokens_left() const {
+  auto& given = running_->work.order->part_of;
+  return (given ? given->tokens_left : turn::errand().tokens_left) - running_->tokens_of_others;
 }
 
 result<std::vector<agent_id>> context_runner::whom(const tool_round& round, const tools::ask& a) const {
@@ -60,27 +66,16 @@ result<std::vector<agent_id>> context_runner::whom(const tool_round& round, cons
   return out;
 }
 
-turn_order_ptr context_runner::order_to(const agent_id& to, const run_id& run, std::string text,
-                                        turn::errand as) const {
-  auto& mine = *running_->work.order;
-  auto order = std::make_shared<storage::turn_order>();
-  auto& row = order->run_row;
-  row.id = run;
-  row.created_at = deps_->env->now();
-  row.agent = to;
-  row.metadata["run_type"] = "send_message";
-  row.organization_id = mine.acting.org;
-  row.project_id = mine.run_row.project_id;
-  row.request_config.emplace();
-  order->agent = to;
-  order->acting = mine.acting;
+std::shared_ptr<storage::turn_order> context_runner::order_to(const agent_id& to, const run_id& run,
+                                                              std::string text, turn::errand as) const {
+  auto order = errand_to(to, run, std::move(as));
+  order->run_row.metadata["run_type"] = "send_message";
+  order->run_row.request_config.emplace();
   message_create m;
   m.role = message_role::system;
   m.content.emplace_back(text_content{std::move(text), std::nullopt});
   order->request.messages.emplace_back(std::move(m));
-  order->part_of = std::move(as);
-  order->group = storage::group_led_by(*deps_->db->snapshot(), to);
-  row.group = order->group;
+  order->run_row.group = order->group = storage::group_led_by(*deps_->db->snapshot(), to);
   return order;
 }
 
@@ -98,9 +93,7 @@ std::vector<turn_order_ptr> context_runner::orders_for(const std::vector<turn::t
   for (auto& tell : tells) {
     turn::errand as;
     as.is_awaited = false;
-    as.hops_left = hops_left() - 1;
-    auto order =
-        std::make_shared<storage::turn_order>(*order_to(tell.to, tell.run, tell.text, std::move(as)));
+    auto order = order_to(tell.to, tell.run, tell.text, std::move(as));
     order->how = turn::mode::async;
     order->resumed = true; // it is stored with the step
     out.push_back(std::move(order));
@@ -119,6 +112,7 @@ void context_runner::ask_others(tool_round& round, std::size_t i) {
   auto to = whom(round, *a);
   if (!to) return refuse(as_exception(to.error()));
   if (hops_left() <= 0) return refuse({"RuntimeError", too_many_hops});
+  if (tokens_left() <= 0) return refuse({"RuntimeError", too_many_tokens});
   if (!a->waits) {
     round.outcomes[i] = leave_message(round, i, to->front(), *a);
     return;
@@ -134,7 +128,7 @@ void context_runner::ask_one(tool_round& round, std::size_t i, std::size_t k) {
   auto& asked = round.asks[i];
   auto run = deps_->env->make_id<run_id>();
   turn::errand as;
-  as.hops_left = hops_left() - 1;
+  as.owner = running_->work.order->run_row.id;
   auto& given = running_->work.order->part_of;
   as.deadline = timestamp{deps_->env->now().us + longest_wait_us};
   if (given && given->deadline) as.deadline = std::min(*as.deadline, *given->deadline);
@@ -151,16 +145,9 @@ void context_runner::ask_one(tool_round& round, std::size_t i, std::size_t k) {
   }
   asked.out[run] = {k, there};
   round.out.emplace_back(i, run.value);
-  auto ended = [this, epoch = epoch_, i, run, here, there](const error* why) {
-    deps_->waits->end(here, there);
-    if (epoch == epoch_ && running_ && running_->round) other_answered(i, run, why);
-  };
-  self_->request(others_, caf::infinite, order)
-      .then([ended](const turn_answer&) { ended(nullptr); },
-            [ended](const caf::error& e) {
-              auto why = from_caf(e);
-              ended(&why);
-            });
+  hand_over(order, [this, i, run](const error* why) {
+    if (running_->round) other_answered(i, run, why);
+  });
 }
 
 void context_runner::other_answered(std::size_t i, const run_id& run, const error* why) {

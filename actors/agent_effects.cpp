@@ -88,7 +88,8 @@ void context_runner::carry_out(turn::commit e) {
     return done;
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
-  self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply)})
+  auto due = running_->work.order->is_background_work() ? write::when::beside : write::when::now;
+  self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply), due})
       .then(
           [this, current, report, left, trace = std::move(trace)](done) mutable {
             if (trace) store_trace(std::move(*trace));
@@ -100,11 +101,7 @@ void context_runner::carry_out(turn::commit e) {
           [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
             // The end of a run has to be stored some time, whatever happened to its last step.
-            if (!is_compaction) {
-              auto end = end_of(*order, {run_status::failed, stop_reason::error, {}});
-              end.end->metadata["error"] = boost::json::string(e.message);
-              keep_for_later(std::move(end), e);
-            }
+            if (!is_compaction) { keep_for_later(failed_end(order->run_row, e.message), e); }
             if (current()) feed(turn::commit_failed{e});
           });
 }

@@ -13,19 +13,6 @@ namespace troupe::actors {
 
 namespace {
 
-run part_row(const group_run::part& p, const storage::turn_order& whole, environment& env) {
-  run row;
-  row.id = p.run;
-  row.created_at = env.now();
-  row.agent = p.agent;
-  row.metadata["run_type"] = "group_turn";
-  row.metadata["group_run_id"] = boost::json::string(whole.run_row.id.str());
-  row.request_config = whole.run_row.request_config;
-  row.organization_id = whole.run_row.organization_id;
-  row.project_id = whole.run_row.project_id;
-  return row;
-}
-
 turn::errand errand_of(const group_run::assignment& a, const storage::turn_order& whole) {
   turn::errand e;
   e.owner = whole.run_row.id;
@@ -35,7 +22,6 @@ turn::errand errand_of(const group_run::assignment& a, const storage::turn_order
     if (turn::has_events(whole.how)) e.shown_in = whole.run_row.id;
     if (whole.part_of) e.shown_in = whole.part_of->shown_in;
   }
-  e.hops_left = (whole.part_of ? whole.part_of->hops_left : turn::errand().hops_left) - 1;
   e.deadline = a.what.deadline;
   e.extra = {a.prompt, a.tools, a.answer, a.rules};
   return e;
@@ -43,23 +29,56 @@ turn::errand errand_of(const group_run::assignment& a, const storage::turn_order
 
 } // namespace
 
-turn_order_ptr context_runner::errand_for(const group_run::assignment& a) const {
+// A turn of another agent. What it is about is added by the caller.
+std::shared_ptr<storage::turn_order> context_runner::errand_to(const agent_id& to, const run_id& run,
+                                                               turn::errand as) const {
   auto& whole = *running_->work.order;
   auto order = std::make_shared<storage::turn_order>();
-  order->run_row = part_row(a.what, whole, *deps_->env);
-  order->agent = a.what.agent;
+  auto& row = order->run_row;
+  row.id = run;
+  row.created_at = deps_->env->now();
+  row.agent = order->agent = to;
+  row.organization_id = whole.acting.org;
+  row.project_id = whole.run_row.project_id;
   order->acting = whole.acting;
+  order->part_of = std::move(as);
+  order->part_of->hops_left = hops_left() - 1;
+  order->part_of->tokens_left = tokens_left();
+  return order;
+}
+
+turn_order_ptr context_runner::errand_for(const group_run::assignment& a) const {
+  auto& whole = *running_->work.order;
+  auto order = errand_to(a.what.agent, a.what.run, errand_of(a, whole));
+  order->run_row.metadata["run_type"] = "group_turn";
+  order->run_row.metadata["group_run_id"] = boost::json::string(whole.run_row.id.str());
+  order->run_row.request_config = whole.run_row.request_config;
   order->request.messages = a.messages;
   order->request.use_assistant_message = whole.request.use_assistant_message;
   order->request.include_return_message_types = whole.request.include_return_message_types;
   order->how = turn::mode::async;
-  order->part_of = errand_of(a, whole);
   order->tokens = whole.tokens && order->part_of->shown_in;
   bool speaks = a.what.what == group_run::task::speak || a.what.what == group_run::task::reply;
   if (speaks) order->group = storage::group_led_by(*deps_->db->snapshot(), a.what.agent);
   order->run_row.group = order->group;
   order->resumed = true; // it is stored with the step that begins it
   return order;
+}
+
+void context_runner::hand_over(const turn_order_ptr& errand, std::function<void(const error*)> ended) {
+  auto answered = [this, epoch = epoch_, here = running_->work.order->context(), there = errand->context(),
+                   ended = std::move(ended)](const error* why, std::int64_t tokens) {
+    deps_->waits->end(here, there);
+    if (epoch != epoch_ || !running_) return;
+    running_->tokens_of_others += tokens;
+    ended(why);
+  };
+  self_->request(others_, caf::infinite, errand)
+      .then([answered](const turn_answer& a) { answered(nullptr, a.tokens); },
+            [answered](const caf::error& e) {
+              auto why = from_caf(e);
+              answered(&why, 0);
+            });
 }
 
 void context_runner::carry_out(turn::advance_group e) {
@@ -79,9 +98,7 @@ void context_runner::carry_out(turn::advance_group e) {
           },
           [this, current, order = running_->work.order](const caf::error& why) {
             auto e = from_caf(why);
-            auto end = end_of(*order, {run_status::failed, stop_reason::error, {}});
-            end.end->metadata["error"] = boost::json::string(e.message);
-            keep_for_later(std::move(end), e);
+            keep_for_later(failed_end(order->run_row, e.message), e);
             if (current()) feed(turn::commit_failed{e});
           });
 }
@@ -95,22 +112,12 @@ void context_runner::give(const turn_order_ptr& errand) {
     auto why =
         circle ? "would_deadlock: " + text::join(names_of(*circle), " -> ") : std::string(too_many_hops);
     if (!circle) deps_->waits->end(here, errand->context());
-    auto end = end_of(*errand, {run_status::failed, stop_reason::error, {}});
-    end.end->metadata["error"] = boost::json::string(why);
-    store_end("errand.refused", std::move(end), [this, run](const error* e) { part_ended(run, e); });
+    store_end("errand.refused", failed_end(errand->run_row, why),
+              [this, run](const error* e) { part_ended(run, e); });
     return;
   }
   running_->errands[run] = errand->context();
-  auto ended = [this, epoch = epoch_, run, here, there = errand->context()](const error* why) {
-    deps_->waits->end(here, there);
-    if (epoch == epoch_ && running_) part_ended(run, why);
-  };
-  self_->request(others_, caf::infinite, errand)
-      .then([ended](const turn_answer&) { ended(nullptr); },
-            [ended](const caf::error& e) {
-              auto why = from_caf(e);
-              ended(&why);
-            });
+  hand_over(errand, [this, run](const error* why) { part_ended(run, why); });
 }
 
 void context_runner::part_ended(const run_id& run, const error* why) {
@@ -119,14 +126,8 @@ void context_runner::part_ended(const run_id& run, const error* why) {
   auto snapshot = deps_->db->snapshot();
   auto outcome = storage::outcome_of(*snapshot, run);
   if (!outcome) {
-    if (auto row = why ? storage::find_run(*snapshot, run) : std::nullopt) {
-      turn::step_commit end;
-      end.agent = row->agent;
-      end.run = run;
-      end.end = turn::run_end{run_status::failed, stop_reason::error, {}};
-      end.end->metadata["error"] = boost::json::string(why->message);
-      store_end("errand.lost", std::move(end));
-    }
+    if (auto row = why ? storage::find_run(*snapshot, run) : std::nullopt)
+      store_end("errand.lost", failed_end(*row, why->message));
     outcome.emplace();
     outcome->run = run;
     outcome->failure = why ? why->message : "its turn was lost";
@@ -138,7 +139,7 @@ void context_runner::part_ended(const run_id& run, const error* why) {
   feed(turn::part_ended{std::move(*outcome), now ? std::move(*now) : std::move(gone)});
 }
 
-void context_runner::carry_out(turn::await_parts e) {
+void context_runner::carry_out(const turn::await_parts& e) {
   auto snapshot = deps_->db->snapshot();
   std::vector<turn_order_ptr> orders;
   std::vector<run_id> ended;
@@ -154,7 +155,7 @@ void context_runner::carry_out(turn::await_parts e) {
   for (auto& run : ended) part_ended(run, nullptr);
 }
 
-void context_runner::carry_out(turn::recall_parts e) {
+void context_runner::carry_out(const turn::recall_parts& e) {
   for (auto& p : e.parts) {
     auto it = running_->errands.find(p.run);
     if (it == running_->errands.end()) continue;

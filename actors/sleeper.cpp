@@ -91,9 +91,7 @@ void companion_desk::failed(const job& j, const turn_order_ptr& order, const err
 }
 
 void companion_desk::give_up(const job& j, const turn_order_ptr& order, const error& why) {
-  auto end =
-      std::make_shared<turn::step_commit>(end_of(*order, {run_status::failed, stop_reason::error, {}}));
-  end->end->metadata["error"] = boost::json::string(why.message);
+  auto end = std::make_shared<turn::step_commit>(failed_end(order->run_row, why.message));
   end->last_stop_reason = stop_reason::error;
   auto apply = [end, env = deps_.env](storage::transaction& t) { return storage::apply_step(t, *end, *env); };
   store("sleeptime.give_up", std::move(apply), j);
@@ -116,9 +114,9 @@ void companion_desk::mend(const job& j) {
 }
 
 // Without `then` the job is let go, to be looked at again.
-void companion_desk::store(std::string name, std::function<result<void>(storage::transaction&)> apply,
-                           const job& j, std::function<void()> then) {
-  self_->request(deps_.store, caf::infinite, write{name, std::move(apply)})
+void companion_desk::store(const std::string& name, std::function<result<void>(storage::transaction&)> apply,
+                           const job& j, const std::function<void()>& then) {
+  self_->request(deps_.store, caf::infinite, write{name, std::move(apply), write::when::beside})
       .then(
           [this, j, then](done) {
             if (then)

@@ -46,8 +46,8 @@ private:
   void failed(const job& j, const turn_order_ptr& order, const error& why);
   void give_up(const job& j, const turn_order_ptr& order, const error& why);
   void mend(const job& j);
-  void store(std::string name, std::function<result<void>(storage::transaction&)> apply, const job& j,
-             std::function<void()> then = nullptr);
+  void store(const std::string& name, std::function<result<void>(storage::transaction&)> apply, const job& j,
+             const std::function<void()>& then = nullptr);
   void done_with(const job& j);
   void call_off();
   void wake_at(timestamp when);

@@ -27,23 +27,32 @@ void commit_all(write_group& waiting, storage::database& db) {
   }
 }
 
-// Keeps a batch where it belongs; true where something is to be committed soon.
-bool keep(store_writer_state& state, const write& w, reply<done> promise) {
+// Keeps a batch where it belongs. What is committed together stays in the order in which it came.
+void keep(store_writer_state& state, const write& w, reply<done> promise) {
   auto& group = w.due == write::when::later ? state.later : state.now;
   group.writes.push_back(std::make_shared<const write>(w));
   group.promises.push_back(std::move(promise));
   if (w.due == write::when::with_rest || state.later.size() >= max_later)
     state.now.append(std::move(state.later));
-  return state.now.size() > 0;
 }
 
 } // namespace
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        const std::shared_ptr<storage::database>& db) {
+                                        const std::shared_ptr<storage::database>& db,
+                                        std::chrono::milliseconds company) {
   auto commit_everything = [=] {
     self->state.now.append(std::move(self->state.later));
     commit_all(self->state.now, *db);
+  };
+  auto flush_soon = [=](const write& w) {
+    auto& state = self->state;
+    if (state.now.size() == 0) return;
+    if (w.due != write::when::beside || company.count() == 0) {
+      if (!std::exchange(state.flush_pending, true)) self->send(self, flush_atom{});
+    } else if (!std::exchange(state.timed_flush, true)) {
+      self->delayed_send(self, company, flush_atom{});
+    }
   };
   self->set_exit_handler([=](const caf::exit_msg& m) {
     commit_everything();
@@ -55,15 +64,15 @@ store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writ
         auto& state = self->state;
         if (w.due == write::when::later && state.later.size() == 0)
           self->delayed_send(self, longest_wait, caf::tick_atom_v);
-        if (!keep(state, w, reply<done>(promise))) return promise;
+        keep(state, w, reply<done>(promise));
         if (state.now.size() >= max_group)
           commit_all(state.now, *db);
-        else if (!std::exchange(state.flush_pending, true))
-          self->send(self, flush_atom{});
+        else
+          flush_soon(w);
         return promise;
       },
       [=](flush_atom) {
-        self->state.flush_pending = false;
+        self->state.flush_pending = self->state.timed_flush = false;
         commit_all(self->state.now, *db);
       },
       [=](tick_atom) { commit_everything(); },

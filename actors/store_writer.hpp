@@ -1,6 +1,6 @@
 // The store's writer: one detached actor that commits in groups. A batch that arrives is kept with its promise, and the
 // actor sends itself a flush; all batches that are in the mailbox by then are handled first, so that a group forms by
-// itself, without a timer. What can wait is kept apart, and becomes part of a group when there is much of it, when it
+// itself, without a timer. What nobody waits for rides with the next commit that somebody waits for. What can wait is kept apart, and becomes part of a group when there is much of it, when it
 // is asked for, when its time has come, or when the actor ends.
 #pragma once
 
@@ -21,14 +21,17 @@ struct store_writer_state {
   store_writer_state() = default; // not an aggregate (C++20 would build it from `self`)
   static inline const char* name = "store";
   write_group now, later;
-  bool flush_pending = false;
+  bool flush_pending = false, timed_flush = false;
 };
 
 inline constexpr std::size_t max_group = 1024; // batches in one commit
 inline constexpr std::size_t max_later = 256;  // batches that wait for others
 inline constexpr std::chrono::seconds longest_wait{1};
+inline constexpr std::chrono::milliseconds wait_for_company{3};
 
+// `company`: how long what is written beside others waits for them.
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        const std::shared_ptr<storage::database>& db);
+                                        const std::shared_ptr<storage::database>& db,
+                                        std::chrono::milliseconds company);
 
 } // namespace troupe::actors

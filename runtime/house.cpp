@@ -148,7 +148,7 @@ public:
 
 private:
   void start_actors() {
-    store_ = system_.spawn<caf::detached>(actors::store_writer, db_);
+    store_ = system_.spawn<caf::detached>(actors::store_writer, db_, actors::wait_for_company);
     streams_actor_ = net::spawn_streams(system_, &host_, streams_);
     net::models_options calls;
     models_ = net::spawn_models(system_, &host_, registry_, client_, streams_, *env_, calls);

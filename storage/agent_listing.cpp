@@ -68,7 +68,15 @@ struct sortable {
   std::optional<timestamp> value;
 };
 
-// By a value that no index holds: everything that matches is sorted; those without a value come last in both orders.
+sortable with_value(const reader& r, agent a, agent_order by) {
+  auto activity = activity_of(r, a.id);
+  auto value =
+      by == agent_order::updated_at ? std::optional(activity.updated_at) : activity.last_run_completion;
+  return {std::move(a), value};
+}
+
+// By a value that no index holds: everything that matches is sorted; those without a value come last in both orders. A
+// cursor that does not match goes by its own value.
 std::vector<agent> by_value(const reader& r, const org_id& org, agent_query q) {
   auto limit = q.limit;
   auto after = q.after, before = q.before;
@@ -76,23 +84,20 @@ std::vector<agent> by_value(const reader& r, const org_id& org, agent_query q) {
   q.after.reset();
   q.before.reset();
   std::vector<sortable> all;
-  for (auto& a : by_creation(r, org, q)) {
-    auto activity = activity_of(r, a.id);
-    auto value =
-        q.by == agent_order::updated_at ? std::optional(activity.updated_at) : activity.last_run_completion;
-    all.push_back({std::move(a), value});
-  }
+  for (auto& a : by_creation(r, org, q)) all.push_back(with_value(r, std::move(a), q.by));
   bool up = q.order == sort_order::asc;
-  std::sort(all.begin(), all.end(), [&](auto& x, auto& y) {
+  auto earlier = [&](const sortable& x, const sortable& y) {
     if (x.value.has_value() != y.value.has_value()) return x.value.has_value();
     if (x.value != y.value) return up ? x.value < y.value : y.value < x.value;
     return up ? (x.a.id) < (y.a.id) : (y.a.id) < (x.a.id);
-  });
-  auto at = [&](const std::optional<agent_id>& cursor) {
-    return std::find_if(all.begin(), all.end(), [&](auto& s) { return cursor && s.a.id == *cursor; });
   };
-  auto first = at(after) == all.end() ? all.begin() : at(after) + 1;
-  auto last = at(before);
+  std::sort(all.begin(), all.end(), earlier);
+  auto row = [&](const std::optional<agent_id>& cursor) {
+    return cursor ? find_agent(r, *cursor, org) : std::nullopt;
+  };
+  auto first = all.begin(), last = all.end();
+  if (auto a = row(after)) first = std::upper_bound(first, last, with_value(r, *a, q.by), earlier);
+  if (auto a = row(before)) last = std::lower_bound(all.begin(), last, with_value(r, *a, q.by), earlier);
   std::vector<agent> out;
   for (; first < last && (limit == 0 || out.size() < limit); ++first) out.push_back(std::move(first->a));
   return out;

@@ -42,7 +42,7 @@ bool matches(const reader& r, const block& b, const block_query& q) {
   auto holds = [](const std::optional<std::string>& part, std::string_view text) {
     return !part || text::contains_ignoring_case(text, *part);
   };
-  if (b.is_template != q.templates_only) return false;
+  if (q.is_template && b.is_template != *q.is_template) return false;
   if (!q.show_hidden && b.hidden.value_or(false)) return false;
   if (q.label && b.label != *q.label) return false;
   if (q.name && b.template_name != q.name) return false;
@@ -86,7 +86,20 @@ std::size_t count_blocks(const reader& r, const org_id& org, const block_query& 
   return list_blocks(r, org, all).size();
 }
 
-void put_block(transaction& t, const block& b) {
+namespace {
+
+std::vector<std::string> each_once(const std::vector<std::string>& items) {
+  std::vector<std::string> out;
+  for (auto& x : items)
+    if (std::find(out.begin(), out.end(), x) == out.end()) out.push_back(x);
+  return out;
+}
+
+} // namespace
+
+void put_block(transaction& t, const block& given) {
+  auto b = given;
+  b.tags = each_once(given.tags);
   auto old = find_block(t, b.id);
   if (old) {
     if (old->label != b.label)

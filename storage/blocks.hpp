@@ -16,7 +16,7 @@ std::vector<agent_id> agents_of_block(const reader& r, const block_id& id);
 struct block_query {
   page pages{.limit = 50, .order = sort_order::asc, .after = {}, .before = {}};
   std::optional<std::string> label, name, project_id, label_search, description_search, value_search;
-  bool templates_only = false; // false: only those that are none
+  std::optional<bool> is_template = false; // nothing: both
   std::vector<std::string> tags;
   bool match_all_tags = false;
   bool show_hidden = false;

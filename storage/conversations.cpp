@@ -1,9 +1,11 @@
 #include "storage/conversations.hpp"
 
 #include "storage/blocks.hpp"
+#include "storage/runs.hpp"
 #include "storage/sleeptime.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace troupe::storage {
@@ -98,22 +100,90 @@ std::vector<stored_message> thread(const reader& r, const conversation_id& id, c
   };
   if (auto it = at(q.before); it != all.end()) all.erase(it, all.end());
   if (auto it = at(q.after); it != all.end()) all.erase(all.begin(), it + 1);
+  if (q.group) std::erase_if(all, [&](auto& m) { return m->group != q.group; });
   if (q.newest_first) std::reverse(all.begin(), all.end());
   if (all.size() > q.limit) all.resize(q.limit);
   return all;
 }
 
+namespace {
+
+bool wanted(const conversation& c, const conversation_query& q) {
+  return !q.summary || c.summary.value_or("").find(*q.summary) != std::string::npos;
+}
+
+key listed_in(const org_id& org, const conversation_query& q) {
+  return q.agent ? key(table::conversations_by_agent).add(*q.agent)
+                 : key(table::conversations_by_org).add(org);
+}
+
+using run_ends = std::map<conversation_id, std::int64_t>;
+
+// When the last run of each conversation ended.
+run_ends last_run_ends(const reader& r, const org_id& org, const std::optional<agent_id>& agent) {
+  run_ends out;
+  auto runs = agent ? key(table::runs_by_agent).add(*agent) : key(table::runs_by_org).add(org);
+  r.scan_prefix(runs, reader::direction::forward, [&](std::string_view k, auto) {
+    auto row = find_run(r, run_id{last_uuid(k)});
+    if (!row || !row->conversation || !row->completed_at) return true;
+    auto& last = out[*row->conversation];
+    last = std::max(last, row->completed_at->us);
+    return true;
+  });
+  return out;
+}
+
+// A conversation and the time that it is listed by.
+struct timed {
+  std::optional<std::int64_t> at;
+  conversation row;
+};
+
+// What has no time is last whichever way the times go; among equals the ids go that way too.
+bool comes_before(const timed& a, const timed& b, sort_order order) {
+  if (a.at.has_value() != b.at.has_value()) return a.at.has_value();
+  auto x = std::pair(a.at, a.row.id), y = std::pair(b.at, b.row.id);
+  return order == sort_order::asc ? x < y : y < x;
+}
+
+std::vector<conversation> list_by_time(const reader& r, const org_id& org, const conversation_query& q) {
+  bool by_runs = q.by == conversation_order::last_run_completion;
+  auto ends = by_runs ? last_run_ends(r, org, q.agent) : run_ends{};
+  auto time_of = [&](conversation c) {
+    timed out{std::nullopt, std::move(c)};
+    if (auto it = ends.find(out.row.id); it != ends.end()) out.at = it->second;
+    if (!by_runs && out.row.last_message_at) out.at = out.row.last_message_at->us;
+    return out;
+  };
+  std::optional<timed> cursor;
+  if (auto c = q.after ? find_conversation(r, *q.after, org) : std::nullopt) cursor = time_of(std::move(*c));
+  std::vector<timed> all;
+  r.scan_prefix(listed_in(org, q), reader::direction::forward, [&](std::string_view k, auto) {
+    auto c = find_conversation(r, conversation_id{last_uuid(k)}, org);
+    if (!c || !wanted(*c, q)) return true;
+    auto item = time_of(std::move(*c));
+    if (!cursor || comes_before(*cursor, item, q.order)) all.push_back(std::move(item));
+    return true;
+  });
+  std::sort(all.begin(), all.end(), [&](auto& a, auto& b) { return comes_before(a, b, q.order); });
+  if (all.size() > q.limit) all.erase(all.begin() + static_cast<std::ptrdiff_t>(q.limit), all.end());
+  std::vector<conversation> out;
+  for (auto& item : all) out.push_back(std::move(item.row));
+  return out;
+}
+
+} // namespace
+
 std::vector<conversation> list_conversations(const reader& r, const org_id& org,
                                              const conversation_query& q) {
+  if (q.by != conversation_order::created_at) return list_by_time(r, org, q);
   std::vector<conversation> out;
   page p{.limit = q.limit, .order = q.order, .after = {}, .before = {}};
   if (auto c = q.after ? find_conversation(r, *q.after) : std::nullopt)
     p.after = place(c->created_at, c->id.value);
-  auto index =
-      q.agent ? key(table::conversations_by_agent).add(*q.agent) : key(table::conversations_by_org).add(org);
-  list(r, index, p, [&](const uuid& id) {
+  list(r, listed_in(org, q), p, [&](const uuid& id) {
     auto c = find_conversation(r, conversation_id{id}, org);
-    if (!c || (q.summary && c->summary.value_or("").find(*q.summary) == std::string::npos)) return false;
+    if (!c || !wanted(*c, q)) return false;
     out.push_back(std::move(*c));
     return true;
   });

@@ -20,16 +20,22 @@ struct thread_query {
   std::size_t limit = 100;
   bool newest_first = true;
   std::optional<message_id> before, after; // unknown ones are passed over
+  std::optional<std::string> group;        // only messages that were sent in it
 };
 std::vector<stored_message> thread(const reader& r, const conversation_id& id, const thread_query& q);
+
+enum class conversation_order { created_at, last_run_completion, last_message_at };
+BOOST_DESCRIBE_ENUM(conversation_order, created_at, last_run_completion, last_message_at)
 
 struct conversation_query {
   std::size_t limit = 50;
   sort_order order = sort_order::desc;
+  conversation_order by = conversation_order::created_at;
   std::optional<agent_id> agent;
   std::optional<std::string> summary; // case-sensitive part
   std::optional<conversation_id> after;
 };
+// Those without the time that is asked for come last in both orders.
 std::vector<conversation> list_conversations(const reader& r, const org_id& org, const conversation_query& q);
 
 } // namespace troupe::storage

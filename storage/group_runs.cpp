@@ -179,14 +179,6 @@ message told_to(const run& row, const agent_id& agent, const group_run::log_entr
   return m;
 }
 
-// A context that ends with an open question takes nothing more before it is answered.
-bool is_waiting(const reader& r, const context_key& c) {
-  auto messages = context_messages(r, c);
-  if (messages.empty()) return false;
-  auto& last = *messages.back();
-  return !last.tool_calls.empty() && last.role != message_role::tool;
-}
-
 // What was said after a member's last turn reaches it now, in its context (D1).
 void tell_the_rest(transaction& t, const run& row, const group& g, std::uint64_t from, environment& env) {
   auto agents = g.agent_ids;
@@ -200,12 +192,8 @@ void tell_the_rest(transaction& t, const run& row, const group& g, std::uint64_t
     auto log = group_log(t, g.id, heard + 1);
     for (auto& e : log)
       if (e.speaker != id) rest.push_back(std::make_shared<const message>(told_to(row, id, e, g.id, env)));
-    if (log.empty() || is_waiting(t, context)) continue;
-    if (!rest.empty()) append_messages(t, rest, &context);
+    if (log.empty() || !append_between_turns(t, context, rest)) continue;
     t.put(cursor_key(g.id, id), big_endian(log.back().sequence));
-    auto activity = activity_of(t, id);
-    activity.message_count += static_cast<std::int64_t>(rest.size());
-    put_activity(t, id, activity);
   }
 }
 

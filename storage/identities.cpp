@@ -48,14 +48,18 @@ result<void> put_identity(transaction& t, const identity& i) {
   return {};
 }
 
-void erase_identity(transaction& t, const identity& i) {
+void keep_agents(transaction& t, const identity& i, const std::vector<agent_id>& agents) {
   for (auto& id : agents_of_identity(t, i.id)) {
     auto a = find_agent(t, id);
-    if (!a) continue;
+    if (!a || std::find(agents.begin(), agents.end(), id) != agents.end()) continue;
     auto changed = *a;
     std::erase(changed.identity_ids, i.id);
     put_agent(t, changed, &*a);
   }
+}
+
+void erase_identity(transaction& t, const identity& i) {
+  keep_agents(t, i, {});
   t.erase(key_of(i.organization_id, i.project_id, i.identifier_key));
   t.erase(place_of(i));
   t.erase(key(table::identities).add(i.id));

@@ -20,6 +20,8 @@ void erase_identity(transaction& t, const identity& i);
 std::vector<agent_id> agents_of_identity(const reader& r, const identity_id& id);
 // Adds the identity to these agents; such as are not there are passed over.
 void add_agents(transaction& t, const identity& i, const std::vector<agent_id>& agents);
+// Takes the identity away from all others.
+void keep_agents(transaction& t, const identity& i, const std::vector<agent_id>& agents);
 
 struct identity_query {
   page pages;

@@ -4,6 +4,7 @@
 #include "storage/message_search.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::storage {
 
@@ -83,6 +84,15 @@ std::vector<stored_message> context_messages(const reader& r, const context_key&
   return out;
 }
 
+stored_message last_of_context(const reader& r, const context_key& c) {
+  stored_message out;
+  r.scan_prefix(context_prefix(c), reader::direction::backward, [&](auto, auto v) {
+    out = load_message(r, {c.agent, number_at(v, 16)});
+    return !out;
+  });
+  return out;
+}
+
 namespace {
 
 // The position behind the last entry below a prefix.
@@ -137,9 +147,9 @@ void share_context(transaction& t, const context_key& from, const context_key& t
   auto thread = key(table::conversation_messages);
   if (to.conversation) thread.add(*to.conversation);
   auto thread_position = next_position(t, thread);
+  bool first = true; // the place of the system message
   for (auto& e : context_entries(t, from)) {
-    auto m = load_message(t, {from.agent, e.sequence});
-    if (!m || m->role == message_role::system) continue;
+    if (std::exchange(first, false)) continue;
     link(t, context_prefix(to), position++, entry_value(e.id, e.sequence));
     if (to.conversation) link(t, thread, thread_position++, place_bytes(from.agent, e.sequence));
   }

@@ -34,6 +34,8 @@ struct context_entry {
 std::vector<context_entry> context_entries(const reader& r, const context_key& c);
 std::vector<message_id> context_ids(const reader& r, const context_key& c);
 std::vector<stored_message> context_messages(const reader& r, const context_key& c);
+// What a context ends with; nothing where it is empty.
+stored_message last_of_context(const reader& r, const context_key& c);
 
 // Appends to the history, and to the context where one is given. Gives the sequence of the first.
 std::uint64_t append_messages(transaction& t, const std::vector<stored_message>& messages,
@@ -42,7 +44,7 @@ std::uint64_t append_messages(transaction& t, const std::vector<stored_message>&
 void rewrite_message(transaction& t, const message_place& at, const message& m);
 // The context becomes exactly this.
 void replace_context(transaction& t, const context_key& c, const std::vector<context_entry>& entries);
-// What another context of the agent holds, but for its system message, is held by this one as well.
+// What another context of the agent holds, but for what is first in it, is held by this one as well.
 void share_context(transaction& t, const context_key& from, const context_key& to);
 // Down to the system message.
 void clear_context(transaction& t, const context_key& c);

@@ -12,7 +12,7 @@ namespace {
 promise kind_of(const turn_order& o) {
   if (!o.part_of) return o.group ? promise::group : promise::background;
   if (!o.part_of->is_awaited) return promise::message;
-  return o.part_of->owner ? promise::group_turn : promise::companion;
+  return o.is_background_work() ? promise::companion : promise::group_turn;
 }
 
 } // namespace

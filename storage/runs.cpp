@@ -85,7 +85,7 @@ template <class T> bool any_or(const std::vector<T>& wanted, const T& x) {
 bool matches(const run& row, const run_query& q) {
   return any_or(q.agents, row.agent) && any_or(q.statuses, row.status) &&
          (!q.background || row.background == *q.background) && (!q.reason || row.stop_reason_ == q.reason) &&
-         (!q.conversation || row.conversation == q.conversation);
+         (!q.conversation || row.conversation == q.conversation) && (!q.wanted || q.wanted(row));
 }
 
 template <class Id, class Find> std::string cursor_place(const std::optional<Id>& id, Find find) {

@@ -31,6 +31,7 @@ struct run_query {
   std::optional<bool> background;
   std::optional<stop_reason> reason;
   std::optional<conversation_id> conversation;
+  std::function<bool(const run&)> wanted; // what else a run must be
 };
 std::vector<run> list_runs(const reader& r, const org_id& org, const run_query& q);
 

@@ -60,6 +60,15 @@ std::vector<sleeptime_job> jobs_of_group(const reader& r, const group_id& g) {
   return out;
 }
 
+std::vector<sleeptime_job> jobs_of_org(const reader& r, const org_id& org) {
+  std::vector<sleeptime_job> out;
+  r.scan_prefix(key(table::sleeptime_jobs), reader::direction::forward, [&](auto k, auto) {
+    if (auto j = load<sleeptime_job>(r, k); j && j->acting.org == org) out.push_back(std::move(*j));
+    return true;
+  });
+  return out;
+}
+
 void due_jobs(const reader& r, timestamp now, const std::function<bool(sleeptime_job)>& visit) {
   auto all = key(table::sleeptime_due);
   r.scan(all, key(all).add(timestamp{now.us + 1}), reader::direction::forward, [&](std::string_view k, auto) {

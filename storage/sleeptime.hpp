@@ -43,6 +43,7 @@ BOOST_DESCRIBE_STRUCT(sleeptime_job, (),
 std::string place_of(const sleeptime_job& j);
 std::optional<sleeptime_job> find_job(const reader& r, const sleeptime_job& like);
 std::vector<sleeptime_job> jobs_of_group(const reader& r, const group_id& g);
+std::vector<sleeptime_job> jobs_of_org(const reader& r, const org_id& org);
 // Due ones, the oldest first, until the visitor gives false.
 void due_jobs(const reader& r, timestamp now, const std::function<bool(sleeptime_job)>& visit);
 std::optional<timestamp> next_due(const reader& r);

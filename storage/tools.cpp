@@ -33,11 +33,44 @@ bool is_letta(tool_type t) {
          t != tool_type::external_mcp;
 }
 
+// The beginning of the character behind the one at `i`.
+std::size_t behind(std::string_view s, std::size_t i) {
+  do ++i;
+  while (i < s.size() && (static_cast<unsigned char>(s[i]) & 0xC0) == 0x80);
+  return i;
+}
+
+// SQL's LIKE: % is any text, _ one character, and behind \ a character is itself.
+bool is_like(std::string_view s, std::string_view pattern) {
+  constexpr auto none = std::string_view::npos;
+  std::size_t i = 0, p = 0, any = none,
+              from = 0; // `any`: the last % that was passed; it reaches up to `from`
+  while (i < s.size()) {
+    char wanted = p < pattern.size() ? pattern[p] : '\0';
+    std::size_t own = wanted == '\\' && p + 1 < pattern.size() ? p + 1 : p;
+    if (p < pattern.size() && wanted == '%') {
+      any = p++;
+      from = i;
+    } else if (p < pattern.size() && wanted == '_') {
+      i = behind(s, i);
+      ++p;
+    } else if (own < pattern.size() && pattern[own] == s[i]) {
+      ++i;
+      p = own + 1;
+    } else if (any != none) {
+      i = from = behind(s, from);
+      p = any + 1;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('%', p) == none;
+}
+
 bool matches(const tool& t, const tool_query& q) {
-  if (q.name && t.name != *q.name) return false;
   if (!q.names.empty() && !one_of(q.names, t.name)) return false;
   if (!q.ids.empty() && !one_of(q.ids, t.id)) return false;
-  if (q.search && !text::contains_ignoring_case(t.name, *q.search)) return false;
+  if (q.search && !is_like(text::lower(t.name), text::lower("%" + *q.search + "%"))) return false;
   if (!q.types.empty() && !one_of(q.types, t.tool_type_)) return false;
   if (one_of(q.excluded_types, t.tool_type_)) return false;
   if (q.only_letta && !is_letta(t.tool_type_)) return false;
@@ -62,6 +95,12 @@ std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q)
   auto all = q;
   all.pages = page{.limit = 0, .order = sort_order::asc, .after = {}, .before = {}};
   return list_tools(r, org, all).size();
+}
+
+bool lacks_base_tools(const reader& r, const org_id& org) {
+  auto& all = tools::base_tools();
+  return std::any_of(all.begin(), all.end(),
+                     [&](auto& base) { return !find_tool_by_name(r, org, base.name); });
 }
 
 void put_tool(transaction& t, const tool& row) {

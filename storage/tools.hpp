@@ -15,10 +15,9 @@ std::optional<tool> find_tool_by_name(const reader& r, const org_id& org, std::s
 
 struct tool_query {
   page pages;
-  std::optional<std::string> name;
   std::vector<std::string> names;
   std::vector<tool_id> ids;
-  std::optional<std::string> search; // case-insensitive part of the name
+  std::optional<std::string> search; // case-insensitive part of the name, with the wildcards % and _
   std::vector<tool_type> types;
   std::vector<tool_type> excluded_types;
   bool only_letta = false; // the built-in ones
@@ -29,6 +28,7 @@ std::vector<tool> list_tools(const reader& r, const org_id& org, const tool_quer
 std::size_t count_tools(const reader& r, const org_id& org, const tool_query& q);
 
 void put_tool(transaction& t, const tool& row);
+bool lacks_base_tools(const reader& r, const org_id& org);
 // Agents that had it have it no more.
 void delete_tool(transaction& t, const tool& row);
 // Adds what is missing of the base tools and refreshes the rest; gives all of them.

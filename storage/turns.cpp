@@ -12,6 +12,7 @@
 #include "storage/tool_intents.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::storage {
 
@@ -22,6 +23,18 @@ error agent_gone(const agent_id& id) {
 void add_overlay(turn::input& in, const turn::overlay& extra) {
   in.tools.insert(in.tools.end(), extra.tools.begin(), extra.tools.end());
   if (extra.rules) in.self.tool_rules = *extra.rules;
+}
+
+// An answer to calls may come again after a compaction that took the calls away.
+stored_message last_tool_message(const reader& r, const turn::input& in) {
+  auto& given = in.request.messages;
+  bool answers = !given.empty() && !std::holds_alternative<message_create>(given.front());
+  bool has_words = std::any_of(in.in_context.begin(), in.in_context.end(), [](auto& m) {
+    return m->role != message_role::system && m->role != message_role::summary;
+  });
+  if (!answers || has_words) return nullptr;
+  auto found = search_history(r, in.self.id, {}, {message_role::tool}, {}, {}, 1);
+  return found.empty() ? nullptr : found.front();
 }
 
 } // namespace
@@ -50,6 +63,7 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   in.part_of = order.part_of;
   if (in.part_of) add_overlay(in, in.part_of->extra);
   in.tokens = order.tokens;
+  in.last_tool = last_tool_message(r, in);
   return in;
 }
 
@@ -80,16 +94,18 @@ namespace {
 void rewrite_context(transaction& t, const context_key& context, const turn::context_rewrite& r,
                      timestamp now) {
   auto entries = context_entries(t, context);
+  std::set<message_id> dropped(r.dropped.begin(), r.dropped.end());
   auto sequence = append_messages(t, {r.summary}, &context); // a conversation lists it too
   std::vector<context_entry> out;
   auto put = [&](context_entry e) {
     e.position = out.size();
     out.push_back(e);
   };
-  if (!entries.empty()) put(entries.front());
-  put({0, r.summary->id, sequence});
-  for (auto& e : entries)
-    if (std::find(r.kept.begin(), r.kept.end(), e.id) != r.kept.end()) put(e);
+  for (auto& e : entries) {
+    if (!dropped.contains(e.id)) put(e);
+    if (out.size() == 1) put({0, r.summary->id, sequence});
+  }
+  if (out.empty()) put({0, r.summary->id, sequence});
   replace_context(t, context, out);
   if (r.recompile) rebuild_system_message(t, context, prompt_time{now});
 }
@@ -113,10 +129,6 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   auto now = env.now();
   context_key context{s.agent, s.conversation};
   if (s.autoclear) clear_context(t, context);
-  if (auto c = s.conversation && !s.messages.empty() ? find_conversation(t, *s.conversation) : std::nullopt) {
-    c->last_message_at = now;
-    put_conversation(t, *c);
-  }
   if (!s.messages.empty()) {
     auto first = append_messages(t, s.messages, s.history_only ? nullptr : &context);
     if (row->first_sequence == 0) row->first_sequence = first;
@@ -142,12 +154,23 @@ result<void> apply_step(transaction& t, const turn::step_commit& s, environment&
   return {};
 }
 
+bool append_between_turns(transaction& t, const context_key& context,
+                          const std::vector<stored_message>& notes) {
+  auto last = last_of_context(t, context);
+  if (last && !last->tool_calls.empty() && last->role != message_role::tool) return false;
+  if (notes.empty()) return true;
+  append_messages(t, notes, &context);
+  auto activity = activity_of(t, context.agent);
+  activity.message_count += static_cast<std::int64_t>(notes.size());
+  put_activity(t, context.agent, activity);
+  return true;
+}
+
 void close_open_calls(transaction& t, const run& row, const std::string& why, environment& env) {
   context_key context{row.agent, row.conversation};
-  auto messages = context_messages(t, context);
-  if (messages.empty()) return;
-  auto& last = *messages.back();
-  if (last.role != message_role::assistant || last.tool_calls.empty() || last.run != row.id) return;
+  auto end = last_of_context(t, context);
+  if (!end || end->role != message_role::assistant || end->tool_calls.empty() || end->run != row.id) return;
+  auto& last = *end;
   auto m = message_of_run(row, message_role::tool, last.step, env);
   m.name = last.tool_calls.front().name;
   m.tool_call_id = last.tool_calls.front().id;

@@ -3,7 +3,7 @@
 
 #include "core/base/environment.hpp"
 #include "core/turn/types.hpp"
-#include "storage/kv.hpp"
+#include "storage/messages.hpp"
 
 namespace troupe::storage {
 
@@ -34,6 +34,8 @@ struct turn_order {
   bool outlives_restart() const noexcept {
     return how == turn::mode::background || how == turn::mode::async || group;
   }
+  // A companion's: of the lowest priority.
+  bool is_background_work() const noexcept { return part_of && part_of->is_awaited && !part_of->owner; }
   // Whose mailbox it goes to.
   uuid context() const { return group ? group->value : conversation ? conversation->value : agent.value; }
 };
@@ -52,6 +54,11 @@ struct step_report {
 };
 result<void> apply_step(transaction& t, const turn::step_commit& step, environment& env,
                         step_report* report = nullptr);
+
+// Adds what an agent is to know in its next turn. False, and nothing is added, where the context ends with a question
+// that has to be answered first.
+bool append_between_turns(transaction& t, const context_key& context,
+                          const std::vector<stored_message>& notes);
 
 // Stores a compaction that belongs to no run. Errors: not_found.
 result<void> apply_compaction(transaction& t, const turn::step_commit& step, environment& env);

@@ -3,6 +3,7 @@
 #include "core/agents/create.hpp"
 #include "core/json/value.hpp"
 #include "storage/blocks.hpp"
+#include "storage/conversations.hpp"
 #include "storage/lmdb_store.hpp"
 #include "storage/messages.hpp"
 #include "storage/pending.hpp"
@@ -135,7 +136,7 @@ void house::open_store() {
 
 void house::start() {
   streams = std::make_shared<net::run_streams>(io, env, net::stream_limits{});
-  store = sys.spawn(actors::store_writer, db);
+  store = sys.spawn(actors::store_writer, db, std::chrono::milliseconds{0});
   queries = sys.spawn(actors::query_worker, db);
   models = caf::actor_cast<actors::models_actor>(sys.spawn<scripted_models>(desk));
   sandbox = caf::actor_cast<actors::sandbox_actor>(sys.spawn<scripted_sandbox>(tool_desk));
@@ -245,6 +246,23 @@ bool house::run_one_of(std::size_t choice) {
 // -- the store ------------------------------------------------------------------------------------
 result<void> house::commit(std::function<result<void>(storage::transaction&)> apply) {
   return db->commit({storage::batch{"test", std::move(apply)}}).front();
+}
+
+conversation_id house::make_conversation(const agent_id& of) {
+  conversation c;
+  c.id = env.make_id<conversation_id>();
+  c.agent = of;
+  c.organization_id = default_org_id();
+  c.created_at = env.now();
+  auto made = commit([&](storage::transaction& t) -> result<void> {
+    auto system = *storage::context_messages(t, {of, std::nullopt}).front();
+    system.id = env.make_id<message_id>();
+    system.conversation = c.id;
+    storage::create_conversation(t, c, std::make_shared<const message>(std::move(system)));
+    return {};
+  });
+  CAF_REQUIRE(made);
+  return c.id;
 }
 
 agent_id house::make_agent(const agent_options& options) {

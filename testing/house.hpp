@@ -82,6 +82,7 @@ struct agent_options {
 struct sent_turn {
   run_id id;
   agent_id agent;
+  std::optional<conversation_id> conversation;
   mode how = mode::blocking;
   answer_ptr<actors::turn_answer> reply;
   bool open() const { return reply->open(); }
@@ -137,6 +138,7 @@ public:
   std::unique_ptr<storage::reader> snapshot() const { return db->snapshot(); }
   result<void> commit(std::function<result<void>(storage::transaction&)> apply);
   agent_id make_agent(const agent_options& options = {});
+  conversation_id make_conversation(const agent_id& of); // with a copy of the agent's system message
   troupe::run row(const run_id& id) const;
   // role: text, calls as name(arguments), returns as name -> status; the system message is left out.
   lines history(const agent_id& id) const;
@@ -149,7 +151,7 @@ public:
   sent_turn send(const agent_id& to, send_request request, mode how,
                  std::optional<conversation_id> conversation = std::nullopt);
   sent_turn decide(const agent_id& to, const std::vector<std::string>& call_ids, bool approve,
-                   mode how = mode::blocking);
+                   mode how = mode::blocking, std::optional<conversation_id> conversation = std::nullopt);
   answer_ptr<bool> cancel(const sent_turn& t);
   answer_ptr<actors::done> edit(const agent_id& context,
                                 std::function<result<void>(storage::transaction&)> apply);

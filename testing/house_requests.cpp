@@ -70,13 +70,13 @@ std::shared_ptr<storage::turn_order> house::new_order(const agent_id& to, send_r
 }
 
 sent_turn house::submit(std::shared_ptr<storage::turn_order> order) {
-  sent_turn out{order->run_row.id, order->agent, order->how, nullptr};
+  sent_turn out{order->run_row.id, order->agent, order->conversation, order->how, nullptr};
   out.reply = ask<actors::turn_answer>(directory, actors::turn_order_ptr(std::move(order)));
   return out;
 }
 
-sent_turn house::decide(const agent_id& to, const std::vector<std::string>& call_ids, bool approve,
-                        mode how) {
+sent_turn house::decide(const agent_id& to, const std::vector<std::string>& call_ids, bool approve, mode how,
+                        std::optional<conversation_id> conversation) {
   send_request q;
   approval_create a;
   a.approvals.emplace();
@@ -84,11 +84,12 @@ sent_turn house::decide(const agent_id& to, const std::vector<std::string>& call
   q.messages.emplace_back(std::move(a));
   q.has_messages = true;
   q.include_pings = false;
-  return send(to, std::move(q), how);
+  return send(to, std::move(q), how, conversation);
 }
 
 answer_ptr<bool> house::cancel(const sent_turn& t) {
-  return ask<bool>(directory, actors::cancel_atom_v, t.agent.value, t.id.value);
+  auto context = t.conversation ? t.conversation->value : t.agent.value;
+  return ask<bool>(directory, actors::cancel_atom_v, context, t.id.value);
 }
 
 answer_ptr<actors::done> house::edit(const agent_id& context,

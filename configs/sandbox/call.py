@@ -18,6 +18,7 @@ import typing
 WORD = 1 << 63
 # What sources find without importing it.
 GIVEN = {name: getattr(typing, name) for name in typing.__all__}
+KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 GIVEN.update(asyncio=asyncio, base64=base64, hashlib=hashlib, json=json, os=os, pickle=pickle, struct=struct, sys=sys)
 
 
@@ -146,8 +147,16 @@ def modelled(value, hint):
     return value
 
 
+def properties_of(function, request):
+    """What is known of the arguments: by the schema, or where there is none, by simple annotations."""
+    if request.get("schema") is None:
+        hints = function.__annotations__.items()
+        return {name: {"type": KINDS[hint]} for name, hint in hints if isinstance(hint, type) and hint in KINDS}
+    return (request["schema"].get("parameters") or {}).get("properties") or {}
+
+
 def prepare(function, request):
-    properties = ((request.get("schema") or {}).get("parameters") or {}).get("properties") or {}
+    properties = properties_of(function, request)
     given = request["arguments"]
     simple = all(isinstance(value, (str, int, float)) for value in given.values())
     hints = {} if simple else hints_of(function)

@@ -65,7 +65,7 @@ def work(request):
     os.chdir(request["folder"])
     os.environ.update({k: v for k, v in request.get("environment", {}).items() if k and "=" not in k and "\0" not in k + v})
     os.environ["TMPDIR"] = tempfile.tempdir = request["folder"]
-    return {"run": run, "schema": schema, "defines": defines}[request["do"]](request)
+    return {"run": run, "schema": schema}[request["do"]](request)
 
 
 def rehearse():

@@ -5,6 +5,9 @@ import re
 
 SIMPLE = {"str": "string", "int": "integer", "bool": "boolean", "float": "number", "dict": "object", "Dict": "object"}
 GIVEN_BY_THE_SERVER = {"self", "agent_state"}
+CLASSES = {"str", "int", "bool", "float", "list", "dict"}
+TYPING = {"List": "typing.List", "Dict": "typing.Dict"}  # others are printed as they are written
+NESTED = "Dictionary types {} with nested type arguments are not supported (consider using a Pydantic model instead)"
 
 
 class SchemaError(Exception):
@@ -107,11 +110,26 @@ def documented(text):
 
 # -- annotations -----------------------------------------------------------------------------------
 
+def worded(node):
+    """An annotation as the errors of the API word it: one class as Python prints it, several in brackets."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return ast.unparse(node)
+    outer, inner = node.value.id, node.slice
+    if isinstance(inner, ast.Name) and inner.id in CLASSES:
+        return f"{TYPING.get(outer, outer)}[<class '{inner.id}'>]"
+    return f"{TYPING.get(outer, outer)}[{ast.unparse(inner)}]"
+
+
 def unknown(node):
     return value_error(
-        f"Python type {ast.unparse(node)} has no corresponding JSON schema type - full map: "
+        f"Python type {worded(node)} has no corresponding JSON schema type - full map: "
         "{<class 'int'>: 'integer', <class 'str'>: 'string', <class 'bool'>: 'boolean', <class 'float'>: 'number', None: 'null'}"
     )
+
+
+def nested_dictionary(node):
+    inner = ast.unparse(node.slice)
+    return value_error(NESTED.format(f"dict[{inner if isinstance(node.slice, ast.Name) else repr(inner)}]"))
 
 
 def name_of(node):
@@ -154,8 +172,8 @@ def type_of(node, classes):
         return {"type": "array", "items": type_of(parts[0], classes)}
     if outer == "Literal":
         return {"type": "string", "enum": [ast.literal_eval(part) for part in parts]}
-    if outer in ("tuple", "Tuple"):
-        return {"type": "array", "prefixItems": [type_of(part, classes) for part in parts]}
+    if outer == "dict":
+        raise nested_dictionary(node)
     raise unknown(node)
 
 
@@ -186,12 +204,16 @@ def parameters_of(function):
     return out + [(a, d is not None) for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults)]
 
 
+def functions_of(tree):
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
 def parse(source):
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         raise SchemaError(f"Failed to parse source code: {error}") from None
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = functions_of(tree)
     if not functions:
         raise SchemaError("No functions found in source code")
     return functions[-1], {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -218,45 +240,92 @@ def derive(source):
     return {"name": function.name, "description": description, "parameters": shape}
 
 
-def inlined(node, definitions):
-    """A schema with its references resolved."""
-    if isinstance(node, list):
-        return [inlined(item, definitions) for item in node]
+# -- arguments that are described apart from the source ----------------------------------------------
+
+PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+
+
+def hint_of(kind):
+    """The annotation that a described type stands for."""
+    if kind["type"] == "array":
+        return f"typing.List[{hint_of(kind['items'])}]"
+    return PLAIN.get(kind["type"], "dict")
+
+
+def referred(node, models):
+    name = str(node["$ref"]).rsplit("/", 1)[-1]
+    if name not in models:
+        raise SchemaError(f"Reference {name} not found in nested models")
+    rest = {k: v for k, v in models.items() if k != name}  # what refers to itself ends here
+    return arguments_of(models[name], rest)
+
+
+def mapping(node, models):
+    """An object without properties of its own."""
+    values = node.get("additionalProperties", True)
+    if values is True:
+        return {"type": "object"}
+    if values is False:
+        raise SchemaError("additionalProperties=false is not supported.")
+    raise SchemaError(NESTED.format(f"typing.Dict[str, {hint_of(kind_of(values, models))}]"))
+
+
+def is_null(node):
+    return isinstance(node, dict) and node.get("type") == "null"
+
+
+def kind_of(node, models):
+    """What is kept of a described type: no default, no enumeration, no title."""
     if not isinstance(node, dict):
-        return node
-    if isinstance(node.get("$ref"), str):
-        name = node["$ref"].rsplit("/", 1)[-1]
-        rest = {k: v for k, v in definitions.items() if k != name}  # what refers to itself ends here
-        return inlined({**definitions.get(name, {}), **{k: v for k, v in node.items() if k != "$ref"}}, rest)
-    return {k: inlined(v, definitions) for k, v in node.items() if k not in ("$defs", "definitions")}
+        raise SchemaError(f"A type has to be described by an object, not by {node!r}")
+    kind = node.get("type")
+    if isinstance(kind, str) and kind in PLAIN:
+        return {"type": kind}
+    if kind == "array":
+        return {"type": "array", "items": kind_of(node.get("items"), models)}
+    if node.get("$ref") is not None:
+        return referred(node, models)
+    if kind == "object":
+        return mapping(node, models)
+    if isinstance(node.get("anyOf"), list):
+        kinds = [kind_of(each, models) for each in node["anyOf"] if not is_null(each)]
+        if len(kinds) == 1:
+            return kinds[0]
+        raise SchemaError("General Union types are not yet supported")
+    raise SchemaError(f"Unable to convert pydantic field schema to type: {node}")
+
+
+def arguments_of(node, models):
+    properties = node.get("properties") if isinstance(node, dict) else None
+    if not isinstance(properties, dict):
+        raise SchemaError(f"Arguments have to be described by an object with properties, not by {node!r}")
+    needed = node.get("required") if isinstance(node.get("required"), list) else []
+    kept = {name: {**kind_of(field, models), "description": field.get("description", "")} for name, field in properties.items()}
+    return {"type": "object", "properties": kept, "required": [name for name in properties if name in needed]}
 
 
 def described(source, arguments):
-    """The schema where the arguments are described apart from the source."""
-    function, _ = parse(source)
-    text = ast.get_docstring(function, clean=False)
-    definitions = arguments.get("$defs") or arguments.get("definitions") or {}
-    shape = inlined(arguments, definitions)
-    kept = {"type": "object", "properties": shape.get("properties", {}), "required": shape.get("required", [])}
-    return {"name": function.name, "description": documented(text)[0] if text else "", "parameters": kept}
+    """The schema of the last function; its description is null where it has no docstring."""
+    unread = "Failed to parse function name and docstring"
+    try:
+        functions = functions_of(ast.parse(source))
+    except (SyntaxError, ValueError) as error:
+        raise SchemaError(f"{unread}: {error}") from None
+    if not functions:
+        raise SchemaError(f"{unread}: No function definition found in source code")
+    models = arguments.get("$defs")
+    kept = arguments_of(arguments, models if isinstance(models, dict) else {})
+    return {"name": functions[-1].name, "description": ast.get_docstring(functions[-1]) or None, "parameters": kept}
 
 
 def schema(request):
+    arguments = request.get("arguments_schema")
+    failed = "Schema generation failed: " if arguments is None else ""
     try:
-        if request.get("arguments_schema"):
-            return {"schema": described(request["source"], request["arguments_schema"])}
+        if arguments is not None:
+            return {"schema": described(request["source"], arguments)}
         return {"schema": derive(request["source"])}
     except SchemaError as error:
-        return {"refused": f"Schema generation failed: {error}"}
+        return {"refused": f"{failed}{error}"}
     except RecursionError:
-        return {"refused": "Schema generation failed: Failed to parse source code: it is nested too deeply"}
-
-
-def defines(request):
-    """Whether a source has a function of that name, anywhere."""
-    try:
-        tree = ast.parse(request["source"])
-    except (SyntaxError, ValueError, RecursionError):
-        return {"defines": False}
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return {"defines": any(isinstance(n, kinds) and n.name == request["name"] for n in ast.walk(tree))}
+        return {"refused": f"{failed}Failed to parse source code: it is nested too deeply"}

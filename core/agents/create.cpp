@@ -16,39 +16,58 @@ template <class T> void add_once(std::vector<T>& list, const T& item) {
 
 std::vector<secret> make_secrets(const create_agent& request, environment& env) {
   std::vector<secret> out;
-  auto take = [&](const std::optional<json::dictionary<std::string>>& given) {
-    for (auto& [key, value] : given.value_or(json::dictionary<std::string>{})) {
-      auto it = std::find_if(out.begin(), out.end(), [&, &k = key](auto& s) { return s.key == k; });
-      if (it != out.end())
-        it->value = value;
-      else
-        out.push_back({env.make_id<secret_id>(), key, value, std::nullopt});
-    }
-  };
-  take(request.tool_exec_environment_variables);
-  take(request.secrets);
+  bool named = request.secrets && !request.secrets->empty();
+  auto& given = named ? request.secrets : request.tool_exec_environment_variables;
+  for (auto& [key, value] : given.value_or(json::dictionary<std::string>{})) {
+    auto it = std::find_if(out.begin(), out.end(), [&, &k = key](auto& s) { return s.key == k; });
+    if (it != out.end())
+      it->value = value;
+    else
+      out.push_back({env.make_id<secret_id>(), key, value, std::nullopt});
+  }
   return out;
+}
+
+// The budget counts only where the configuration is made here.
+std::optional<error> check_budget(const create_agent& request) {
+  if (request.llm_config_ || !request.max_reasoning_tokens) return std::nullopt;
+  auto most = request.max_tokens.value_or(0);
+  if (most != 0 && *request.max_reasoning_tokens <= most) return std::nullopt;
+  auto shown = request.max_tokens ? std::to_string(most) : "None";
+  return invalid_argument("Max reasoning tokens (" + std::to_string(*request.max_reasoning_tokens) +
+                          ") must be less than max tokens (" + shown + ")");
+}
+
+// provider/name; an empty one is a handle that nobody has.
+bool is_handle(std::string_view model) {
+  auto slash = model.find('/');
+  return model.empty() || (slash != model.npos && slash != 0 && slash + 1 < model.size());
 }
 
 } // namespace
 
+std::optional<error> check_file_limits(const std::optional<std::int64_t>& files,
+                                       const std::optional<std::int64_t>& view_chars) {
+  if (files.value_or(0) > 1000)
+    return invalid_argument("max_files_open cannot exceed 1000. Got: " + std::to_string(*files));
+  if (view_chars.value_or(0) > 2147483647)
+    return invalid_argument("per_file_view_window_char_limit cannot exceed 2147483647. Got: " +
+                            std::to_string(*view_chars));
+  return std::nullopt;
+}
+
 std::optional<error> check(const create_agent& request) {
-  if (request.name && !is_valid_name(*request.name))
+  if (request.name && !request.name->empty() && !is_valid_name(*request.name))
     return invalid_argument("Agent name '" + *request.name +
                             "' holds characters that are not allowed: letters, digits, underscores, spaces, "
                             "apostrophes and hyphens are");
+  if (request.model && !is_handle(*request.model))
+    return invalid_argument("The model handle should be in the format provider/model-name");
   if (request.agent_type_ == agent_type::split_thread_agent && !request.system)
     return fail(errc::invalid_argument, "Invalid agent type: AgentType.split_thread_agent");
-  if (request.max_files_open.value_or(0) > 1000)
-    return invalid_argument("max_files_open cannot exceed 1000. Got: " +
-                            std::to_string(*request.max_files_open));
-  if (request.per_file_view_window_char_limit.value_or(0) > 2147483647)
-    return invalid_argument("per_file_view_window_char_limit cannot exceed 2147483647. Got: " +
-                            std::to_string(*request.per_file_view_window_char_limit));
-  if (request.max_reasoning_tokens && request.max_tokens &&
-      *request.max_reasoning_tokens > *request.max_tokens)
-    return invalid_argument("Max reasoning tokens (" + std::to_string(*request.max_reasoning_tokens) +
-                            ") must be less than max tokens (" + std::to_string(*request.max_tokens) + ")");
+  if (auto wrong = check_file_limits(request.max_files_open, request.per_file_view_window_char_limit))
+    return wrong;
+  if (auto wrong = check_budget(request)) return wrong;
   if (request.timezone && !is_time_zone(*request.timezone))
     return invalid_argument("Unknown time zone: " + *request.timezone);
   return std::nullopt;
@@ -56,16 +75,16 @@ std::optional<error> check(const create_agent& request) {
 
 llm_config configure(const create_agent& request, const resolved_models& models) {
   auto c = models.llm;
-  if (request.context_window_limit) c.context_window = *request.context_window_limit;
-  if (request.max_tokens) c.max_tokens = request.max_tokens;
-  if (request.max_reasoning_tokens) c.max_reasoning_tokens = *request.max_reasoning_tokens;
-  if (request.enable_reasoner) c.enable_reasoner = *request.enable_reasoner;
-  bool reasoning = request.reasoning.value_or(c.enable_reasoner);
-  if (request.model_settings_) {
-    apply_settings(c, *request.model_settings_);
-    if (!request.reasoning && request.model_settings_->has("thinking")) reasoning = c.enable_reasoner;
+  if (!request.llm_config_) {
+    if (request.context_window_limit) c.context_window = *request.context_window_limit;
+    if (request.max_tokens) c.max_tokens = request.max_tokens;
+    if (request.max_reasoning_tokens) c.max_reasoning_tokens = *request.max_reasoning_tokens;
+    if (request.enable_reasoner) c.enable_reasoner = *request.enable_reasoner;
   }
+  if (request.model_settings_) apply_settings(c, *request.model_settings_);
   if (request.parallel_tool_calls) c.parallel_tool_calls = request.parallel_tool_calls;
+  bool thinks = c.enable_reasoner || c.put_inner_thoughts_in_kwargs.value_or(false);
+  bool reasoning = request.reasoning.value_or(thinks);
   normalise_reasoning(c, reasoning, request.agent_type_);
   return c;
 }
@@ -107,10 +126,11 @@ message system_message(const agent& a, const std::vector<block>& blocks, const a
 
 namespace {
 
-message packed_message(const agent& a, message_role role,
+message packed_message(const agent& a, message_role role, const std::optional<std::string>& name,
                        std::initializer_list<std::pair<const char*, std::string>> members, const actor& by,
                        environment& env) {
   auto m = initial(a, role, by, env);
+  m.name = name;
   json::object o;
   for (auto& [key, value] : members) o[key] = boost::json::string(value);
   o["time"] = boost::json::string(format_prompt_time(m.created_at, a.timezone));
@@ -119,9 +139,10 @@ message packed_message(const agent& a, message_role role,
 }
 
 // The assistant's own words as older loops store them: a call of send_message and its result.
-void add_said(std::vector<message>& out, const agent& a, const std::string& text, const std::string& thought,
-              const actor& by, environment& env) {
+void add_said(std::vector<message>& out, const agent& a, const std::optional<std::string>& name,
+              const std::string& text, const std::string& thought, const actor& by, environment& env) {
   auto said = initial(a, message_role::assistant, by, env);
+  said.name = name;
   if (!thought.empty()) said.content.emplace_back(text_content{thought, std::nullopt});
   auto id = env.random_uuid().str();
   if (a.llm.model_endpoint_type == "openai" && a.llm.provider_name == "lmstudio_openai") id.resize(9);
@@ -135,7 +156,7 @@ void add_said(std::vector<message>& out, const agent& a, const std::string& text
   o["time"] = boost::json::string(format_prompt_time(returned.created_at, a.timezone));
   auto packed = json::print_packed(json::value(std::move(o)));
   returned.content.emplace_back(text_content{packed, std::nullopt});
-  returned.name = "send_message";
+  returned.name = name.value_or("send_message");
   returned.tool_call_id = id;
   tool_return r;
   r.tool_call_id = id;
@@ -152,21 +173,20 @@ std::vector<message> initial_messages(const agent& a,
                                       const actor& by, environment& env) {
   std::vector<message> out;
   if (!sequence) {
-    bool silent = a.type == agent_type::letta_v1_agent || a.type == agent_type::sleeptime_agent ||
-                  a.type == agent_type::voice_sleeptime_agent;
-    if (silent) return out;
-    add_said(out, a, "More human than human is our motto.",
-             "Bootup sequence complete. Persona activated. Testing messaging functionality.", by, env);
-    out.push_back(packed_message(a, message_role::user,
+    if (a.type == agent_type::letta_v1_agent) return out;
+    if (a.type != agent_type::sleeptime_agent)
+      add_said(out, a, std::nullopt, "More human than human is our motto.",
+               "Bootup sequence complete. Persona activated. Testing messaging functionality.", by, env);
+    out.push_back(packed_message(a, message_role::user, std::nullopt,
                                  {{"type", "login"}, {"last_login", "Never (first login)"}}, by, env));
     return out;
   }
   for (auto& given : *sequence) {
     if (given.role == message_role::assistant)
-      add_said(out, a, given.content, {}, by, env);
+      add_said(out, a, given.name, given.content, {}, by, env);
     else
       out.push_back(
-          packed_message(a, given.role,
+          packed_message(a, given.role, given.name,
                          {{"type", given.role == message_role::user ? "user_message" : "system_alert"},
                           {"message", given.content}},
                          by, env));
@@ -197,12 +217,28 @@ agent base_record(const create_agent& q, const llm_config& llm, const actor& by,
   a.enable_sleeptime = q.enable_sleeptime;
   if (q.response_format_) a.response_format = q.response_format_->value;
   a.timezone = q.timezone.value_or("UTC");
-  auto limits = file_limits_for(llm.context_window);
-  a.max_files_open = q.max_files_open.value_or(limits.max_files_open);
-  a.per_file_view_window_char_limit = q.per_file_view_window_char_limit.value_or(limits.view_chars);
+  a.max_files_open = q.max_files_open;
+  a.per_file_view_window_char_limit = q.per_file_view_window_char_limit;
   a.hidden = q.hidden;
   if (std::find(a.tags.begin(), a.tags.end(), "role:subagent") != a.tags.end()) a.hidden = true;
   return a;
+}
+
+// Companions that come with their tools begin with nothing said.
+std::optional<std::vector<initial_message>> first_messages(const create_agent& q) {
+  bool companion =
+      q.agent_type_ == agent_type::sleeptime_agent || q.agent_type_ == agent_type::voice_sleeptime_agent;
+  if (!q.initial_message_sequence && q.include_base_tools && companion) return std::vector<initial_message>{};
+  return q.initial_message_sequence;
+}
+
+result<compaction_settings> first_compaction(const create_agent& q, const llm_config& llm) {
+  auto defaults = default_compaction(llm);
+  auto out = merge_compaction(defaults, q.compaction_settings_.value_or(json::object{}));
+  if (!out) return out;
+  if (!out->model) out->model = defaults.model;
+  if (!out->prompt) out->prompt = std::string(prompt::compaction_prompt(out->mode));
+  return out;
 }
 
 std::vector<tool_rule> rules_for(const create_agent& q, const std::vector<tool>& tools,
@@ -237,9 +273,8 @@ result<new_agent> make_agent(const create_agent& request, const llm_config& llm,
   auto& a = out.record;
   a = base_record(request, llm, by, env);
   a.embedding = embedding;
-  a.project_id = project ? project : request.project_id;
-  auto compaction =
-      merge_compaction(default_compaction(llm), request.compaction_settings_.value_or(json::object{}));
+  a.project_id = project;
+  auto compaction = first_compaction(request, llm);
   if (!compaction) return compaction.error();
   a.compaction = std::move(*compaction);
   a.tool_rules = rules_for(request, tools, llm.model);
@@ -261,8 +296,7 @@ result<new_agent> make_agent(const create_agent& request, const llm_config& llm,
     if (!label_taken(b.label)) blocks.push_back(b);
   for (auto& b : blocks) a.block_ids.push_back(b.id);
   out.messages.push_back(system_message(a, blocks, by, env));
-  for (auto& m : initial_messages(a, request.initial_message_sequence, by, env))
-    out.messages.push_back(std::move(m));
+  for (auto& m : initial_messages(a, first_messages(request), by, env)) out.messages.push_back(std::move(m));
   return out;
 }
 

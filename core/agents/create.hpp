@@ -18,6 +18,9 @@ struct new_agent {
   std::vector<message> messages; // the first is the system message; all of them are in context
 };
 
+// How many files an agent may have open, and how much of each it sees.
+std::optional<error> check_file_limits(const std::optional<std::int64_t>& files,
+                                       const std::optional<std::int64_t>& view_chars);
 // Checks of a request that need nothing but the request.
 std::optional<error> check(const create_agent& request);
 

@@ -39,7 +39,8 @@ names multi_agent_tool_names() {
 bool wants_base_rules(const create_agent& request, const std::string& model) {
   if (request.include_base_tool_rules) return *request.include_base_tool_rules;
   bool plain = request.agent_type_ == agent_type::letta_v1_agent && !request.enable_sleeptime.value_or(false);
-  if (plain && request.include_base_tools && !request.tool_rules) return false;
+  bool has_rules = request.tool_rules && !request.tool_rules->empty();
+  if (plain && request.include_base_tools && !has_rules) return false;
   if (request.agent_type_ == agent_type::sleeptime_agent || model.find("mini") != std::string::npos)
     return true;
   for (std::string_view excluded : {"claude-4-sonnet", "claude-3-5-sonnet", "gpt-5", "gemini-2.5-pro"})
@@ -81,15 +82,6 @@ bool is_valid_name(std::string_view name) {
   });
 }
 
-file_limits file_limits_for(std::int64_t window) {
-  if (window <= 0) return {5, 50000};
-  if (window <= 8'000) return {3, 5000};
-  if (window <= 32'000) return {5, 15000};
-  if (window <= 128'000) return {10, 25000};
-  if (window <= 200'000) return {10, 40000};
-  return {15, 40000};
-}
-
 std::string default_compaction_model(const llm_config& llm) {
   auto provider = llm.provider_name.value_or(llm.model_endpoint_type);
   if (provider == "anthropic") return "anthropic/claude-haiku-4-5";
@@ -106,41 +98,14 @@ compaction_settings default_compaction(const llm_config& llm) {
   return s;
 }
 
-namespace {
-
-// The members that a partial object may hold, each read as its own.
-struct partial_compaction {
-  std::optional<std::string> model;
-  std::optional<model_settings> model_settings_;
-  std::optional<std::string> prompt;
-  std::optional<bool> prompt_acknowledgement;
-  json::maybe<std::int64_t> clip_chars;
-  std::optional<compaction_mode> mode;
-  std::optional<double> sliding_window_percentage;
-};
-BOOST_DESCRIBE_STRUCT(partial_compaction, (),
-                      (model, model_settings_, prompt, prompt_acknowledgement, clip_chars, mode,
-                       sliding_window_percentage))
-
-} // namespace
-
 result<compaction_settings> merge_compaction(const compaction_settings& base, const json::object& given) {
   json::reader r("body");
   json::reader::scope at(r, "compaction_settings");
-  partial_compaction p;
-  json::read_members(r, given, p);
-  if (!r.ok()) return json::to_error(r.errors());
   auto out = base;
-  if (p.model) out.model = p.model;
-  if (p.model_settings_) out.model_settings_ = p.model_settings_;
-  if (p.mode && *p.mode != base.mode) {
-    out.mode = *p.mode;
+  json::read_members(r, given, out);
+  if (!r.ok()) return json::to_error(r.errors());
+  if (out.mode != base.mode && !json::find(given, "prompt"))
     out.prompt = std::string(prompt::compaction_prompt(out.mode));
-  }
-  if (p.prompt) out.prompt = p.prompt;
-  if (p.prompt_acknowledgement) out.prompt_acknowledgement = *p.prompt_acknowledgement;
-  if (p.clip_chars.present) out.clip_chars = p.clip_chars.value;
-  if (p.sliding_window_percentage) out.sliding_window_percentage = *p.sliding_window_percentage;
   return out;
 }
 

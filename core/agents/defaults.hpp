@@ -20,14 +20,8 @@ std::string random_name(environment& env);
 // Unicode word characters, spaces, apostrophes and hyphens; not empty.
 bool is_valid_name(std::string_view name);
 
-struct file_limits {
-  std::int64_t max_files_open;
-  std::int64_t view_chars;
-};
-file_limits file_limits_for(std::int64_t context_window);
-
-// Settings with every default filled in: `given` (partial, as it came) over `base`. A new mode takes its own prompt
-// along unless the same object names one.
+// `given` (partial, as it came) over `base`; what is null in it becomes null. A new mode takes its own prompt along
+// unless the same object names one.
 result<compaction_settings> merge_compaction(const compaction_settings& base, const json::object& given);
 compaction_settings default_compaction(const llm_config& llm);
 // The model that summarises, by the provider of the agent's own.

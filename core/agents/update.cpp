@@ -1,14 +1,16 @@
 #include "core/agents/update.hpp"
 
 #include "core/agents/reasoning.hpp"
+#include "core/prompt/system_prompt.hpp"
 
 #include <algorithm>
 
 namespace troupe::agents {
 
 bool needs_model(const update_agent& change) {
-  return change.model || change.context_window_limit || change.max_tokens.present || change.model_settings_ ||
-         change.reasoning;
+  // A configuration is whole: what else is said of it does not count.
+  if (change.llm_config_) return false;
+  return change.model || change.context_window_limit || change.max_tokens.present;
 }
 
 std::string wanted_handle(const update_agent& change, const agent& a) {
@@ -18,22 +20,44 @@ std::string wanted_handle(const update_agent& change, const agent& a) {
 namespace {
 
 void apply_model(agent& a, const update_agent& change, const std::optional<resolved_models>& models) {
-  if (change.llm_config_) a.llm = *change.llm_config_;
-  if (models && change.model) {
-    // A new model sets the window anew; what the agent was told about calls stays.
-    auto parallel = a.llm.parallel_tool_calls;
+  auto most_tokens = a.llm.max_tokens;
+  if (change.llm_config_) {
+    a.llm = *change.llm_config_;
+  } else if (models && needs_model(change)) { // everything begins anew with the model
     a.llm = models->llm;
-    a.llm.parallel_tool_calls = parallel;
-    a.compaction.model = default_compaction_model(a.llm);
+    if (change.context_window_limit) a.llm.context_window = *change.context_window_limit;
+    if (change.max_tokens.present) a.llm.max_tokens = change.max_tokens.value;
   }
-  if (change.context_window_limit) a.llm.context_window = *change.context_window_limit;
-  if (change.max_tokens.present) a.llm.max_tokens = change.max_tokens.value;
-  if (change.model_settings_) apply_settings(a.llm, *change.model_settings_);
+  if (change.model_settings_) {
+    bool named = change.max_tokens.present || change.model_settings_->has("max_output_tokens");
+    if (!named) a.llm.max_tokens = most_tokens;
+    apply_settings(a.llm, *change.model_settings_);
+  }
   if (change.parallel_tool_calls) a.llm.parallel_tool_calls = change.parallel_tool_calls;
-  if (change.model || change.reasoning || change.model_settings_) {
-    bool asked = change.reasoning.value_or(a.llm.enable_reasoner);
-    normalise_reasoning(a.llm, asked, a.type);
-  }
+  if (change.reasoning) normalise_reasoning(a.llm, *change.reasoning, a.type);
+}
+
+std::string provider_of(const llm_config& c) { return c.provider_name.value_or(c.model_endpoint_type); }
+
+// A summariser that was the default of the provider before goes along to the new one.
+void follow_provider(compaction_settings& s, const llm_config& before, const llm_config& now) {
+  if (provider_of(before) == provider_of(now)) return;
+  if (s.model && *s.model != default_compaction_model(before)) return;
+  s.model = default_compaction_model(now);
+  s.model_settings_.reset();
+}
+
+std::optional<error> apply_compaction(agent& a, const llm_config& before, const update_agent& change) {
+  auto given = change.compaction_settings_.value_or(json::object{});
+  auto settings = a.compaction;
+  if (!json::find(given, "model")) follow_provider(settings, before, a.llm);
+  auto merged = merge_compaction(settings, given);
+  if (!merged) return merged.error();
+  // A new mode brings its prompt even where the same request names another.
+  if (merged->mode != a.compaction.mode)
+    merged->prompt = std::string(prompt::compaction_prompt(merged->mode));
+  a.compaction = std::move(*merged);
+  return std::nullopt;
 }
 
 void replace_secrets(agent& a, const json::dictionary<std::string>& given, environment& env) {
@@ -51,13 +75,8 @@ void replace_secrets(agent& a, const json::dictionary<std::string>& given, envir
 
 std::optional<error> apply(agent& a, agent_activity& activity, const update_agent& change,
                            const std::optional<resolved_models>& models, const actor& by, environment& env) {
-  if (change.name && !is_valid_name(*change.name))
-    return invalid_argument("Agent name '" + *change.name +
-                            "' holds characters that are not allowed: letters, digits, underscores, spaces, "
-                            "apostrophes and hyphens are");
-  if (change.max_files_open.value_or(0) > 1000)
-    return invalid_argument("max_files_open cannot exceed 1000. Got: " +
-                            std::to_string(*change.max_files_open));
+  if (auto wrong = check_file_limits(change.max_files_open, change.per_file_view_window_char_limit))
+    return wrong;
   if (change.timezone && !is_time_zone(*change.timezone))
     return invalid_argument("Unknown time zone: " + *change.timezone);
   auto take = [](auto& member, const auto& given) {
@@ -88,15 +107,11 @@ std::optional<error> apply(agent& a, agent_activity& activity, const update_agen
     a.per_file_view_window_char_limit = change.per_file_view_window_char_limit;
   if (change.embedding_config_) a.embedding = change.embedding_config_;
   if (models && models->embedding) a.embedding = models->embedding;
-  if (change.tool_exec_environment_variables)
-    replace_secrets(a, *change.tool_exec_environment_variables, env);
-  if (change.secrets) replace_secrets(a, *change.secrets, env);
+  if (auto& given = change.secrets ? change.secrets : change.tool_exec_environment_variables)
+    replace_secrets(a, *given, env);
+  auto before = a.llm;
   apply_model(a, change, models);
-  if (change.compaction_settings_) {
-    auto merged = merge_compaction(a.compaction, *change.compaction_settings_);
-    if (!merged) return merged.error();
-    a.compaction = std::move(*merged);
-  }
+  if (auto wrong = apply_compaction(a, before, change)) return wrong;
   if (change.last_run_completion) activity.last_run_completion = change.last_run_completion;
   if (change.last_run_duration_ms) activity.last_run_duration_ms = change.last_run_duration_ms;
   if (change.last_stop_reason) activity.last_stop_reason = change.last_stop_reason;

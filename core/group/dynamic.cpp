@@ -11,8 +11,6 @@ namespace troupe::group_run {
 
 namespace {
 
-constexpr const char* tool_name = "choose_next_participant";
-
 // Nobody twice in a row, where there are others.
 std::vector<const member*> candidates_of(scene s) {
   std::vector<const member*> out;
@@ -47,9 +45,7 @@ public:
 
   std::vector<said_by> take(scene s, part& p, const outcome& o) const override {
     if (p.what == task::choose) return take_choice(s, o);
-    ++s.state.turns;
-    ++s.state.step_count;
-    s.state.speaker = p.agent;
+    count_turn(s, p);
     return {{find(s.now, p.agent), o.said}};
   }
 
@@ -73,15 +69,16 @@ public:
     ask.group_id = s.now.settings.id.str();
     a.messages.emplace_back(std::move(ask));
     a.prompt = group_section("group_manager", s.now, *s.now.manager);
-    auto t = choice_tool(
-        tool_name, "Names the member of the group that speaks next, or ends the conversation.", candidates);
+    auto t =
+        choice_tool(std::string(choose_tool),
+                    "Names the member of the group that speaks next, or ends the conversation.", candidates);
     auto& properties = (*t.json_schema)["parameters"].as_object()["properties"].as_object();
     properties["done"] =
         json::object{{"type", "boolean"}, {"description", "True where nobody has to speak any more."}};
     a.tools.push_back(std::move(t));
     a.answer = "Noted.";
-    a.rules = {make_rule(tool_rule_type::run_first, tool_name),
-               make_rule(tool_rule_type::exit_loop, tool_name)};
+    a.rules = {make_rule(tool_rule_type::run_first, std::string(choose_tool)),
+               make_rule(tool_rule_type::exit_loop, std::string(choose_tool))};
     return a;
   }
 

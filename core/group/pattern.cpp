@@ -27,6 +27,12 @@ const member* find(const view& v, const agent_id& id) {
   return v.manager && v.manager->id == id ? &*v.manager : nullptr;
 }
 
+void count_turn(scene s, const part& p) {
+  ++s.state.turns;
+  ++s.state.step_count;
+  s.state.speaker = p.agent;
+}
+
 part new_part(scene s, const agent_id& agent, task what, std::string why) {
   part p;
   p.run = s.env.make_id<run_id>();
@@ -139,8 +145,7 @@ tool choice_tool(std::string name, const std::string& description,
 }
 
 bool is_group_tool(std::string_view name) {
-  return name == "choose_next_participant" || name == "hand_off" ||
-         name == "send_message_to_all_agents_in_group";
+  return name == choose_tool || name == hand_off_tool || name == broadcast_tool;
 }
 
 std::string argument_of(const tool_call& call, std::string_view name) {

@@ -46,6 +46,8 @@ std::unique_ptr<pattern> make_swarm();
 
 // -- pieces that patterns share -------------------------------------------------------------------
 const member* find(const view& v, const agent_id& id);
+// A turn in which somebody spoke, or had nothing to say.
+void count_turn(scene s, const part& p);
 part new_part(scene s, const agent_id& agent, task what, std::string why);
 // Entries of the log as a member is told them: others as system messages under their names.
 std::vector<input_message> as_messages(const group_id& group, const std::vector<log_entry>& entries);
@@ -61,7 +63,10 @@ tool choice_tool(std::string name, const std::string& description,
 // The member that a call of such a tool names.
 const member* chosen_by(const tool_call& call, const std::vector<const member*>& candidates);
 std::string text_of(const outcome& o);
-// True for the tools that patterns give to members.
+// The tools that patterns give to members.
+inline constexpr std::string_view choose_tool = "choose_next_participant";
+inline constexpr std::string_view hand_off_tool = "hand_off";
+inline constexpr std::string_view broadcast_tool = "send_message_to_all_agents_in_group";
 bool is_group_tool(std::string_view name);
 // An argument that is a text; empty where there is none.
 std::string argument_of(const tool_call& call, std::string_view name);

@@ -14,9 +14,7 @@ public:
   }
 
   std::vector<said_by> take(scene s, part& p, const outcome& o) const override {
-    ++s.state.turns;
-    ++s.state.step_count;
-    s.state.speaker = p.agent;
+    count_turn(s, p);
     return {{find(s.now, p.agent), o.said}};
   }
 

@@ -9,14 +9,13 @@ namespace troupe::group_run {
 
 namespace {
 
-constexpr const char* tool_name = "send_message_to_all_agents_in_group";
 constexpr std::int64_t most_rounds = 10;          // times that everybody is asked within one run
 constexpr std::int64_t default_deadline_s = 1200; // of a member's answer
 
-tool broadcast_tool() {
+tool make_broadcast_tool() {
   const char* what = "Sends a message to every other agent of your group and waits for their answers.";
   tool t;
-  t.name = tool_name;
+  t.name = std::string(broadcast_tool);
   t.tool_type_ = tool_type::letta_multi_agent_core;
   t.description = what;
   json::object message{{"type", "string"}, {"description", "What the others are told, in full."}};
@@ -24,7 +23,7 @@ tool broadcast_tool() {
                           {"properties", json::object{{"message", message}}},
                           {"required", json::array{"message"}}};
   t.json_schema.emplace();
-  (*t.json_schema)["name"] = tool_name;
+  (*t.json_schema)["name"] = boost::json::string(t.name);
   (*t.json_schema)["description"] = what;
   (*t.json_schema)["parameters"] = parameters;
   return t;
@@ -33,7 +32,7 @@ tool broadcast_tool() {
 // First everybody is asked; once they have answered, the manager does.
 std::vector<tool_rule> rules_for(const member& manager, bool asked) {
   std::vector<tool_rule> out;
-  if (!asked) out.push_back(make_rule(tool_rule_type::run_first, tool_name));
+  if (!asked) out.push_back(make_rule(tool_rule_type::run_first, std::string(broadcast_tool)));
   if (!manager.answers_by_tool) return out;
   if (asked) out.push_back(make_rule(tool_rule_type::run_first, "send_message"));
   out.push_back(make_rule(tool_rule_type::exit_loop, "send_message"));
@@ -84,7 +83,7 @@ public:
     a.what = p;
     auto& manager = *s.now.manager;
     a.prompt = group_section("group_supervisor", s.now, manager);
-    if (s.state.turns < most_rounds) a.tools.push_back(broadcast_tool());
+    if (s.state.turns < most_rounds) a.tools.push_back(make_broadcast_tool());
     bool asked = !s.state.past.empty();
     a.rules = rules_for(manager, asked);
     if (asked)

@@ -8,8 +8,6 @@ namespace troupe::group_run {
 
 namespace {
 
-constexpr const char* tool_name = "hand_off";
-
 std::vector<const member*> others(scene s, const agent_id& speaker) {
   std::vector<const member*> out;
   for (auto& m : s.now.members)
@@ -30,9 +28,7 @@ public:
   }
 
   std::vector<said_by> take(scene s, part& p, const outcome& o) const override {
-    ++s.state.turns;
-    ++s.state.step_count;
-    s.state.speaker = p.agent;
+    count_turn(s, p);
     auto candidates = others(s, p.agent);
     for (auto& call : o.calls)
       if (auto* who = chosen_by(call, candidates)) {
@@ -51,11 +47,12 @@ public:
     auto* who = find(s.now, p.agent);
     if (candidates.empty() || !who) return a;
     a.prompt = group_section("group_swarm", s.now, *who);
-    a.tools.push_back(choice_tool(
-        tool_name, "Gives the word to another member of the group, who goes on in your place.", candidates));
+    a.tools.push_back(choice_tool(std::string(hand_off_tool),
+                                  "Gives the word to another member of the group, who goes on in your place.",
+                                  candidates));
     a.answer = "Handed off.";
     a.rules = who->rules;
-    a.rules->push_back(make_rule(tool_rule_type::exit_loop, tool_name));
+    a.rules->push_back(make_rule(tool_rule_type::exit_loop, std::string(hand_off_tool)));
     return a;
   }
 

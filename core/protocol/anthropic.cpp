@@ -158,7 +158,7 @@ error error_for(int status, std::string_view body) {
   case 404: return internal(errc::llm_error, "LLMNotFoundError", "Resource not found in Anthropic", detail);
   case 408:
     return llm_failure(errc::llm_timeout, "LLMTimeoutError",
-                       "DEADLINE_EXCEEDED: Request to Anthropic timed out: " + detail);
+                       "TIMEOUT: Request to Anthropic timed out: " + detail);
   case 422:
     return internal(errc::llm_error, "LLMUnprocessableEntityError", "Invalid request content for Anthropic",
                     detail);

@@ -53,14 +53,58 @@ bool check_role(json::reader& r, const json::object& message) {
                 "{'expected': " + json::python_repr(std::string_view{expected}) + "}");
 }
 
+// What an assistant or a function says may be nothing; everybody else says something.
+bool check_content(json::reader& r, const json::object& message) {
+  auto role = json::string_or(message, "role");
+  auto* content = json::find(message, "content");
+  bool may_lack = role == "assistant" || role == "function";
+  if (content ? content->is_string() || content->is_array() || (may_lack && content->is_null()) : may_lack)
+    return true;
+  json::reader::scope at(r, "content");
+  if (!content) return r.fail("missing", "Field required", json::value(message));
+  return r.fail("string_type", "Input should be a valid string", *content);
+}
+
 bool check_messages(json::reader& r, const std::vector<json::object>& messages) {
   json::reader::scope list(r, "messages");
   bool good = true;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     json::reader::scope at(r, i);
-    good &= check_role(r, messages[i]);
+    good &= check_role(r, messages[i]) && check_content(r, messages[i]);
   }
   return good;
+}
+
+bool check_count(json::reader& r, const json::object& o) {
+  std::int64_t n = 1;
+  if (!read_member(r, o, "n", n)) return false;
+  json::reader::scope at(r, "n");
+  return n >= 1 || r.fail("greater_than_equal", "Input should be greater than or equal to 1",
+                          *json::find(o, "n"), "{'ge': 1}");
+}
+
+// A text or a list of texts.
+bool check_stop(json::reader& r, const json::object& o) {
+  auto* stop = json::find(o, "stop");
+  if (!stop || stop->is_null() || stop->is_string()) return true;
+  json::reader::scope at(r, "stop");
+  if (!stop->is_array()) {
+    json::reader::scope as(r, "str");
+    r.fail("string_type", "Input should be a valid string", *stop);
+  }
+  json::reader::scope as(r, "list[str]");
+  std::vector<std::string> texts;
+  return json::read(r, *stop, texts);
+}
+
+// Members that change nothing here, but have to be what they are.
+bool check_unused(json::reader& r, const json::object& o) {
+  std::int64_t most_tokens = 0;
+  std::string user;
+  bool good = check_count(r, o);
+  good &= check_stop(r, o);
+  good &= read_member(r, o, "max_tokens", most_tokens);
+  return good & read_member(r, o, "user", user);
 }
 
 // {"type":"text","text"} and {"type":"image_url","image_url":{"url","detail"}}.
@@ -90,6 +134,7 @@ bool request::read_json(json::reader& r, const json::value& v, request& out) {
   good &= read_member(r, *o, "stream", out.stream);
   good &= read_number(r, *o, "presence_penalty", -2, 2, "-2", "2");
   good &= read_number(r, *o, "frequency_penalty", -2, 2, "-2", "2");
+  good &= check_unused(r, *o);
   if (auto* options = json::find(*o, "stream_options"))
     if (auto* usage = json::find(*options, "include_usage"); usage && usage->is_bool())
       out.include_usage = usage->get_bool();

@@ -15,6 +15,7 @@ struct offered_tool {
   std::string name;
   std::string description;
   json::object parameters; // JSON Schema of an object
+  bool strict = false;     // the provider keeps calls to it
 };
 
 // A tool as its schema describes it; empty where it has none.

@@ -79,16 +79,26 @@ std::string return_text(const tool_return& r) {
   return out;
 }
 
+std::string_view system_role(std::string_view model) {
+  bool instructs = is_reasoning_model(model) && model.find("o1-mini") == std::string_view::npos;
+  return instructs ? "developer" : "system";
+}
+
+// The provider refuses others.
+bool is_name(std::string_view name) {
+  return !name.empty() && name.find_first_of(" \t\r\n\f\v<|\\/>") == std::string_view::npos;
+}
+
 void write_turn(std::string& out, const turn& t, const model_request& r) {
   switch (t.what) {
   case turn::kind::system:
-    json::object_writer(out).add("content", system_text(t, r)).add("role", "system");
+    json::object_writer(out).add("content", system_text(t, r)).add("role", system_role(r.config.model));
     return;
   case turn::kind::user: {
     json::object_writer w(out);
     write_user_content(w.key("content"), t);
     w.add("role", "user");
-    if (t.source->name) w.add("name", *t.source->name);
+    if (t.source->name && is_name(*t.source->name)) w.add("name", *t.source->name);
     return;
   }
   case turn::kind::assistant: return write_assistant(out, t, r.config);
@@ -120,6 +130,7 @@ void write_tools(std::string& out, const model_request& r) {
     w.add("type", "function");
     json::object_writer f(w.key("function"));
     f.add("name", t.name).add("description", t.description).add("parameters", t.parameters);
+    if (t.strict) f.add("strict", true);
   }
   out.push_back(']');
 }
@@ -172,13 +183,14 @@ void write_request(json::object_writer& w, const model_request& r) {
   w.add("model", c.model);
   write_messages(w.key("messages"), r);
   if (c.max_tokens) w.add("max_completion_tokens", *c.max_tokens);
-  if (!reasons) w.add("temperature", c.temperature);
+  w.add("temperature", reasons ? 1.0 : c.temperature); // such models take nothing else
   w.add("user", r.user);
-  if (c.frequency_penalty && !reasons) w.add("frequency_penalty", *c.frequency_penalty);
-  if (reasons && c.reasoning_effort) w.add("reasoning_effort", *c.reasoning_effort);
-  if (reasons && c.verbosity) w.add("verbosity", *c.verbosity);
+  if (c.frequency_penalty) w.add("frequency_penalty", *c.frequency_penalty);
+  if (reasons && c.reasoning_effort && *c.reasoning_effort != "none")
+    w.add("reasoning_effort", *c.reasoning_effort);
+  if (c.model.starts_with("gpt-5") && c.verbosity) w.add("verbosity", *c.verbosity);
   if (!r.tools.empty()) {
-    w.add("parallel_tool_calls", r.parallel_tool_calls);
+    if (!reasons) w.add("parallel_tool_calls", r.parallel_tool_calls);
     write_tools(w.key("tools"), r);
     write_choice(w, r.choice);
   } else {
@@ -203,6 +215,29 @@ std::string request_body(const model_request& r) {
   return out;
 }
 
+namespace {
+
+// Some providers answer with nothing where they should say that they failed.
+bool is_empty(const json::value& message) {
+  auto* content = json::find(message, "content");
+  auto* calls = json::find(message, "tool_calls");
+  bool has_calls = calls && calls->is_array() && !calls->get_array().empty();
+  return (!content || content->is_null()) && !has_calls;
+}
+
+error empty_reply(const json::value& body, const json::value& choice) {
+  auto part = [](const json::value& v, std::string_view name) {
+    auto* found = json::find(v, name);
+    return found && found->is_string() ? std::string(json::view(found->get_string())) : std::string("None");
+  };
+  return llm_failure(
+      errc::llm_empty_response, "LLMEmptyResponseError",
+      "INTERNAL_SERVER_ERROR: LLM provider returned empty content in response (ID: " + part(body, "id") +
+          ", model: " + part(body, "model") + ", finish_reason: " + part(choice, "finish_reason") + ")");
+}
+
+} // namespace
+
 result<model_reply> parse_reply(std::string_view body) {
   auto v = json::try_parse(body);
   auto* choices = v ? json::find(*v, "choices") : nullptr;
@@ -211,6 +246,7 @@ result<model_reply> parse_reply(std::string_view body) {
   auto& choice = choices->get_array()[0];
   auto* m = json::find(choice, "message");
   if (!m || !m->is_object()) return broken("the reply has no message");
+  if (is_empty(*m)) return empty_reply(*v, choice);
   model_reply reply;
   if (auto reasoning = reasoning_of(*m); !reasoning.empty())
     reply.content.emplace_back(reasoning_content{true, std::string(reasoning), std::nullopt});
@@ -230,51 +266,6 @@ result<model_reply> parse_reply(std::string_view body) {
   if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply.usage = read_usage(*usage);
   reply.raw = body;
   return reply;
-}
-
-bool says_context_too_long(std::string_view body) {
-  for (std::string_view s :
-       {"maximum context length", "context_length_exceeded", "exceeds the context window", "context window",
-        "prompt is too long", "input length and `max_tokens` exceed"})
-    if (text::contains_ignoring_case(body, s)) return true;
-  return false;
-}
-
-error error_for(int status, std::string_view body) {
-  auto v = json::try_parse(body);
-  auto shown =
-      v ? json::python_repr(*v)
-        : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
-  auto detail = "Error code: " + std::to_string(status) + " - " + shown;
-  auto make = [&](errc code, const char* cls, const char* prefix) {
-    return llm_failure(code, cls, prefix + detail);
-  };
-  if ((status == 400 || status == 413) && says_context_too_long(body))
-    return make(errc::llm_context_window, "ContextWindowExceededError",
-                "CONTEXT_WINDOW_EXCEEDED: Bad request to OpenAI (context window exceeded): ");
-  switch (status) {
-  case 400:
-    return make(errc::llm_bad_request, "LLMBadRequestError",
-                "INVALID_ARGUMENT: Bad request to OpenAI-compatible endpoint: ");
-  case 401:
-    return make(errc::llm_authentication, "LLMAuthenticationError",
-                "UNAUTHENTICATED: Authentication failed with OpenAI: ");
-  case 402:
-    return make(errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
-                "INSUFFICIENT_CREDITS: Insufficient credits with OpenAI: ");
-  case 403:
-    return make(errc::llm_error, "LLMPermissionDeniedError",
-                "PERMISSION_DENIED: Permission denied by OpenAI: ");
-  case 404: return make(errc::llm_error, "LLMNotFoundError", "NOT_FOUND: Resource not found in OpenAI: ");
-  case 408:
-    return make(errc::llm_timeout, "LLMTimeoutError", "DEADLINE_EXCEEDED: Request to OpenAI timed out: ");
-  case 422:
-    return make(errc::llm_error, "LLMUnprocessableEntityError",
-                "INVALID_ARGUMENT: Invalid request content for OpenAI: ");
-  case 429:
-    return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
-  default: return make(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: ");
-  }
 }
 
 // -- streams --------------------------------------------------------------------------------------
@@ -311,14 +302,14 @@ void stream_decoder::call(const json::value& piece, std::vector<project::delta>&
   if (call.id.empty()) call.id = "call_" + std::to_string(index);
   std::string name, arguments;
   if (auto* f = json::find(piece, "function")) {
-    if (call.name.empty()) name = std::string(json::string_or(*f, "name"));
+    name = std::string(json::string_or(*f, "name"));
+    if (name == call.name) name.clear(); // some servers repeat it
     arguments = std::string(json::string_or(*f, "arguments"));
   }
   call.name += name;
   call.arguments += arguments;
-  // The name goes out alone, then the pieces of the arguments.
-  if (!name.empty()) out.push_back({project::delta::kind::tool_call, {}, call.id, name, {}, {}});
-  if (!arguments.empty()) out.push_back({project::delta::kind::tool_call, arguments, call.id, {}, {}, {}});
+  if (!name.empty() || !arguments.empty())
+    out.push_back({project::delta::kind::tool_call, arguments, call.id, name, {}, {}});
 }
 
 result<void> stream_decoder::feed(std::string_view data, std::vector<project::delta>& out) {
@@ -329,10 +320,7 @@ result<void> stream_decoder::feed(std::string_view data, std::vector<project::de
   auto v = json::try_parse(data);
   if (!v || !v->is_object()) return broken("an event of the stream is not JSON");
   any_ = true;
-  if (auto* e = json::find(*v, "error")) {
-    auto code = static_cast<int>(json::int_or(*e, "code", 500));
-    return error_for(code >= 400 && code < 600 ? code : 500, data);
-  }
+  if (auto* e = json::find(*v, "error"); e && !e->is_null()) return stream_error(*e);
   if (auto* usage = json::find(*v, "usage"); usage && usage->is_object()) reply_.usage = read_usage(*usage);
   auto* choices = json::find(*v, "choices");
   if (!choices || !choices->is_array() || choices->get_array().empty()) return {};

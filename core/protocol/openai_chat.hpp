@@ -14,6 +14,8 @@ result<model_reply> parse_reply(std::string_view body);
 
 // The error for a status that is not 200, worded as the API's clients know it (reference: agent-loop §12).
 error error_for(int status, std::string_view body);
+// Of an error object in the middle of a stream, {message}.
+error stream_error(const json::value& e);
 // What servers say where a context is too long for their model.
 bool says_context_too_long(std::string_view body);
 

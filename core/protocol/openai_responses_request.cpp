@@ -123,7 +123,7 @@ std::string tools_of(const model_request& r) {
           .add("name", t.name)
           .add("description", t.description)
           .add("parameters", t.parameters)
-          .add("strict", false); // said, because the provider's own default rewrites schemas
+          .add("strict", t.strict); // said, because the provider's own default rewrites schemas
     }));
   return array_of(out);
 }

@@ -24,6 +24,10 @@ bool initial_message::read_json(json::reader& r, const json::value& v, initial_m
     else
       out.role = *json::enum_from<message_role>(word);
   }
+  if (auto* name = json::find(*o, "name")) {
+    json::reader::scope at(r, "name");
+    good &= json::read(r, *name, out.name);
+  }
   json::reader::scope at(r, "content");
   auto* content = json::find(*o, "content");
   if (!content) return r.fail("missing", "Field required", v);
@@ -36,7 +40,8 @@ bool initial_message::read_json(json::reader& r, const json::value& v, initial_m
 
 bool embedding_handle::read_json(json::reader& r, const json::value& v, embedding_handle& out) {
   if (!json::read(r, v, out.value)) return false;
-  if (out.value.find('/') == std::string::npos || out.value.starts_with('/') || out.value.ends_with('/'))
+  auto slash = out.value.find('/');
+  if (!out.value.empty() && (slash == std::string::npos || slash == 0 || slash + 1 == out.value.size()))
     return r.fail_value("The embedding handle should be in the format provider/model-name", v);
   return true;
 }
@@ -71,7 +76,12 @@ bool create_agent::read_json(json::reader& r, const json::value& v, create_agent
   if (!o)
     return r.fail("model_attributes_type",
                   "Input should be a valid dictionary or object to extract fields from", v);
-  if (!json::read_members(r, *o, out)) return false;
+  // A name may be left out, but it may not be null.
+  if (auto* name = json::find(*o, "name"); name && name->is_null()) {
+    json::reader::scope at(r, "name");
+    r.fail("string_type", "Input should be a valid string", *name);
+  }
+  if (!json::read_members(r, *o, out) || !r.ok()) return false;
   if (out.agent_type_ == agent_type::voice_convo_agent && !out.enable_sleeptime.value_or(false))
     return r.fail_value("Agent type `voice_convo_agent` requires `enable_sleeptime` to be True", v);
   return true;
@@ -113,6 +123,21 @@ void write_secrets(std::string& out, const agent& a, bool included) {
   out.push_back(']');
 }
 
+struct file_limits {
+  std::int64_t max_files_open;
+  std::int64_t view_chars;
+};
+
+// What fits into a context window.
+file_limits file_limits_for(std::int64_t window) {
+  if (window <= 0) return {5, 50000};
+  if (window <= 8'000) return {3, 5000};
+  if (window <= 32'000) return {5, 15000};
+  if (window <= 128'000) return {10, 25000};
+  if (window <= 200'000) return {10, 40000};
+  return {15, 40000};
+}
+
 template <class T> const std::vector<T>& when(bool included, const std::vector<T>& items) {
   static const std::vector<T> none;
   return included ? items : none;
@@ -123,6 +148,7 @@ template <class T> const std::vector<T>& when(bool included, const std::vector<T
 void write_agent_state(std::string& out, const agent_view& view) {
   auto& a = view.record;
   auto& include = view.include;
+  auto limits = file_limits_for(a.llm.context_window);
   json::object_writer w(out);
   w.add("created_by_id", a.created_by_id)
       .add("last_updated_by_id", a.last_updated_by_id)
@@ -175,8 +201,8 @@ void write_agent_state(std::string& out, const agent_view& view) {
       .add("last_run_duration_ms", view.activity.last_run_duration_ms)
       .add("last_stop_reason", view.activity.last_stop_reason)
       .add("timezone", a.timezone)
-      .add("max_files_open", a.max_files_open)
-      .add("per_file_view_window_char_limit", a.per_file_view_window_char_limit)
+      .add("max_files_open", a.max_files_open.value_or(limits.max_files_open))
+      .add("per_file_view_window_char_limit", a.per_file_view_window_char_limit.value_or(limits.view_chars))
       .add("hidden", a.hidden);
 }
 

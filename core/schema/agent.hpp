@@ -50,7 +50,8 @@ struct agent {
   bool message_buffer_autoclear = false;
   std::optional<bool> enable_sleeptime;
   std::string timezone = "UTC";
-  std::optional<std::int64_t> max_files_open;
+  std::optional<std::int64_t>
+      max_files_open; // as given: without one, readers see what fits the context window
   std::optional<std::int64_t> per_file_view_window_char_limit;
   std::optional<bool> hidden;
 };
@@ -78,12 +79,13 @@ BOOST_DESCRIBE_STRUCT(agent_activity, (),
 struct initial_message {
   message_role role = message_role::user;
   std::string content;
+  std::optional<std::string> name;
 
   static bool read_json(json::reader& r, const json::value& v, initial_message& out);
 };
-BOOST_DESCRIBE_STRUCT(initial_message, (), (role, content))
+BOOST_DESCRIBE_STRUCT(initial_message, (), (role, content, name))
 
-// A handle of the form provider/name: checked here (422) for embeddings; models are checked later (400).
+// A handle of the form provider/name, or empty: checked here (422) for embeddings; models are checked later (400).
 struct embedding_handle {
   std::string value;
   static bool read_json(json::reader& r, const json::value& v, embedding_handle& out);
@@ -182,7 +184,7 @@ struct update_agent {
   std::optional<std::vector<identity_id>> identity_ids;
   std::optional<bool> message_buffer_autoclear;
   std::optional<std::string> model;
-  std::optional<embedding_handle> embedding;
+  std::optional<std::string> embedding; // of any form: what is no handle is not found
   std::optional<model_settings> model_settings_;
   std::optional<json::object> compaction_settings_;
   std::optional<std::int64_t> context_window_limit;

@@ -19,6 +19,20 @@ void block::write_api(std::string& out, const block& b, bool with_tags) {
   });
 }
 
+bool update_block::read_json(json::reader& r, const json::value& v, update_block& out) {
+  auto* o = v.if_object();
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
+  bool good = true;
+  for (std::string_view name : {"is_template", "read_only"})
+    if (auto* member = json::find(*o, name); member && member->is_null()) {
+      json::reader::scope at(r, name);
+      good = r.fail("bool_type", "Input should be a valid boolean", *member);
+    }
+  return json::read_members(r, *o, out) && good;
+}
+
 block make_block(const create_block& request, const org_id& org, environment& env) {
   block b;
   b.value = request.value.value_or("");
@@ -30,7 +44,7 @@ block make_block(const create_block& request, const org_id& org, environment& en
   b.base_template_id = request.base_template_id;
   b.deployment_id = request.deployment_id;
   b.entity_id = request.entity_id;
-  b.preserve_on_migration = request.preserve_on_migration;
+  b.preserve_on_migration = request.preserve_on_migration.value_or(false);
   b.label = request.label;
   b.read_only = request.read_only;
   b.description = request.description;

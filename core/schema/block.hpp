@@ -66,7 +66,7 @@ BOOST_DESCRIBE_STRUCT(create_block, (),
                        deployment_id, entity_id, preserve_on_migration, label, read_only, description,
                        metadata, hidden, tags))
 
-// PATCH of a block: null and absent both mean unchanged.
+// PATCH of a block: null and absent both mean unchanged, but is_template and read_only may not be null.
 struct update_block {
   std::optional<std::string> value;
   std::optional<std::int64_t> limit;
@@ -84,6 +84,8 @@ struct update_block {
   std::optional<json::object> metadata;
   std::optional<bool> hidden;
   std::optional<std::vector<std::string>> tags;
+
+  static bool read_json(json::reader& r, const json::value& v, update_block& out);
 };
 BOOST_DESCRIBE_STRUCT(update_block, (),
                       (value, limit, project_id, template_name, is_template, template_id, base_template_id,

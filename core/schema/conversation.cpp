@@ -20,4 +20,34 @@ void write_conversation(std::string& out, const conversation& c, const std::vect
       .add("last_message_at", c.last_message_at);
 }
 
+namespace {
+
+// Settings of a conversation say which provider's they are.
+bool check_settings(json::reader& r, const json::object& o) {
+  auto* settings = json::find(o, "model_settings");
+  if (!settings || !settings->is_object() || json::find(*settings, "provider_type")) return true;
+  json::reader::scope at(r, "model_settings");
+  return r.fail("union_tag_not_found", "Unable to extract tag using discriminator 'provider_type'", *settings,
+                "{'discriminator': \"'provider_type'\"}");
+}
+
+template <class T> bool read_request(json::reader& r, const json::value& v, T& out) {
+  auto* o = v.if_object();
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
+  bool good = json::read_members(r, *o, out);
+  return check_settings(r, *o) && good;
+}
+
+} // namespace
+
+bool create_conversation::read_json(json::reader& r, const json::value& v, create_conversation& out) {
+  return read_request(r, v, out);
+}
+
+bool update_conversation::read_json(json::reader& r, const json::value& v, update_conversation& out) {
+  return read_request(r, v, out);
+}
+
 } // namespace troupe

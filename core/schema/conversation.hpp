@@ -32,6 +32,8 @@ struct create_conversation {
   std::optional<std::vector<std::string>> isolated_block_labels;
   std::optional<std::string> model;
   std::optional<model_settings> model_settings_;
+
+  static bool read_json(json::reader& r, const json::value& v, create_conversation& out);
 };
 BOOST_DESCRIBE_STRUCT(create_conversation, (), (summary, isolated_block_labels, model, model_settings_))
 
@@ -40,6 +42,8 @@ struct update_conversation {
   std::optional<std::string> model;
   std::optional<model_settings> model_settings_;
   std::optional<timestamp> last_message_at;
+
+  static bool read_json(json::reader& r, const json::value& v, update_conversation& out);
 };
 BOOST_DESCRIBE_STRUCT(update_conversation, (), (summary, model, model_settings_, last_message_at))
 

@@ -32,7 +32,8 @@ bool unknown_manager(json::reader& r, const json::value& v, std::string_view tag
   std::string expected;
   for (auto m : managers) {
     std::string word(json::enum_text(m));
-    expected += (expected.empty() ? "<ManagerType." : ", <ManagerType.") + word + ": '" + word + "'>";
+    expected.append(expected.empty() ? "<ManagerType." : ", <ManagerType.").append(word);
+    expected.append(": '").append(word).append("'>");
   }
   return r.fail("union_tag_invalid",
                 "Input tag '" + std::string(tag) +

@@ -6,6 +6,29 @@
 
 namespace troupe {
 
+// A value is anything but null and a list.
+bool identity_property::read_json(json::reader& r, const json::value& v, identity_property& out) {
+  auto* o = v.if_object();
+  if (!o)
+    return r.fail("model_attributes_type",
+                  "Input should be a valid dictionary or object to extract fields from", v);
+  bool good = json::read_members(r, *o, out);
+  auto* value = json::find(*o, "value");
+  if (!value || !(value->is_null() || value->is_array())) return good;
+  json::reader::scope at(r, "value");
+  // Each of the types that a value may have says what is wrong.
+  constexpr const char* refusals[][3] = {{"str", "string_type", "string"},
+                                         {"int", "int_type", "integer"},
+                                         {"float", "float_type", "number"},
+                                         {"bool", "bool_type", "boolean"},
+                                         {"dict[any,any]", "dict_type", "dictionary"}};
+  for (auto& [tag, type, noun] : refusals) {
+    json::reader::scope inside(r, std::string_view(tag));
+    r.fail(type, std::string("Input should be a valid ") + noun, *value);
+  }
+  return false;
+}
+
 // agent_ids and block_ids are always empty: clients are to ask for the lists.
 void identity::write_json(std::string& out, const identity& i) {
   json::object_writer(out)

@@ -18,6 +18,7 @@ struct identity_property {
 
   static constexpr std::string_view required[] = {"key", "value", "type"};
   static constexpr bool forbid_extra = true;
+  static bool read_json(json::reader& r, const json::value& v, identity_property& out);
 };
 BOOST_DESCRIBE_STRUCT(identity_property, (), (key, value, type))
 

@@ -23,7 +23,8 @@ void job::write_json(std::string& out, const job& j) {
       .add("callback_error", j.callback_error)
       .add("ttft_ns", j.ttft_ns)
       .add("total_duration_ns", j.total_duration_ns)
-      .add("id", j.id);
+      .add("id", j.id)
+      .add("user_id", j.created_by_id);
 }
 
 } // namespace troupe

@@ -153,7 +153,49 @@ template <class T, class F> void write_list(std::string& out, const std::vector<
 
 void write_content_part(std::string& out, const content_part& part) { std::visit(part_writer{out}, part); }
 
-bool read_content_part(json::reader& r, const json::value& v, content_part& out) {
+namespace {
+
+// What the parts without effect must have; each is read as the kind that its value here has.
+struct part_shape {
+  std::string_view type;
+  std::vector<
+      std::pair<const char*, std::variant<std::string, bool, json::object, std::vector<summary_part>>>>
+      required;
+  std::vector<const char*> optional_texts;
+};
+
+const std::vector<part_shape>& part_shapes() {
+  using summary = std::vector<summary_part>;
+  static const std::vector<part_shape> shapes{
+      {"tool_call", {{"id", ""}, {"name", ""}, {"input", json::object{}}}, {"signature"}},
+      {"tool_return", {{"tool_call_id", ""}, {"content", ""}, {"is_error", false}}, {}},
+      {"reasoning", {{"is_native", false}, {"reasoning", ""}}, {"signature"}},
+      {"redacted_reasoning", {{"data", ""}}, {}},
+      {"omitted_reasoning", {}, {"signature"}},
+      {"summarized_reasoning", {{"id", ""}, {"summary", summary{}}}, {}},
+  };
+  return shapes;
+}
+
+bool read_other(json::reader& r, const json::object& o, const part_shape& shape, other_content& out) {
+  json::reader::scope tag(r, shape.type);
+  bool good = true;
+  for (auto& [name, kind] : shape.required) {
+    json::reader::scope at(r, name);
+    auto* given = json::find(o, name);
+    auto read = [&](auto like) { return json::read(r, *given, like); };
+    good &= given ? std::visit(read, kind) : r.fail("missing", "Field required", json::value(o));
+  }
+  for (auto* name : shape.optional_texts) {
+    json::reader::scope at(r, name);
+    std::optional<std::string> text;
+    if (auto* given = json::find(o, name)) good &= json::read(r, *given, text);
+  }
+  out.part = o;
+  return good;
+}
+
+bool read_part(json::reader& r, const json::value& v, bool is_return, content_part& out) {
   auto* o = v.if_object();
   if (!o)
     return r.fail("model_attributes_type",
@@ -161,15 +203,26 @@ bool read_content_part(json::reader& r, const json::value& v, content_part& out)
   auto type = json::string_or(v, "type");
   if (type == "text") return read_text(r, v, out.emplace<text_content>());
   if (type == "image") return read_image(r, *o, out.emplace<image_content>());
-  for (std::string_view known : {"tool_call", "tool_return", "reasoning", "redacted_reasoning",
-                                 "omitted_reasoning", "summarized_reasoning"})
-    if (type == known) return out.emplace<other_content>().part = *o, true;
+  std::string expected = "'text', 'image'";
+  for (auto& shape : part_shapes()) {
+    if (is_return) break;
+    if (type == shape.type) return read_other(r, *o, shape, out.emplace<other_content>());
+    expected.append(", '").append(shape.type).append("'");
+  }
   return r.fail("union_tag_invalid",
                 "Input tag '" + std::string(type) +
-                    "' found using 'type' does not match any of the expected tags: 'text', 'image', "
-                    "'tool_call', 'tool_return', "
-                    "'reasoning', 'redacted_reasoning', 'omitted_reasoning', 'summarized_reasoning'",
+                    "' found using 'type' does not match any of the expected tags: " + expected,
                 v, "{'discriminator': \"'type'\", 'tag': " + json::python_repr(type) + "}");
+}
+
+} // namespace
+
+bool read_content_part(json::reader& r, const json::value& v, content_part& out) {
+  return read_part(r, v, false, out);
+}
+
+bool read_return_part(json::reader& r, const json::value& v, content_part& out) {
+  return read_part(r, v, true, out);
 }
 
 void message::write_json(std::string& out, const message& m) {

@@ -43,6 +43,7 @@ BOOST_DESCRIBE_STRUCT(omitted_reasoning_content, (), (signature))
 struct summary_part {
   std::int64_t index = 0;
   std::string text;
+  static constexpr std::string_view required[] = {"index", "text"};
 };
 BOOST_DESCRIBE_STRUCT(summary_part, (), (index, text))
 
@@ -64,6 +65,8 @@ using content_part = std::variant<text_content, image_content, reasoning_content
 
 void write_content_part(std::string& out, const content_part& part);
 bool read_content_part(json::reader& r, const json::value& v, content_part& out);
+// The same of what a tool returned: a text or an image.
+bool read_return_part(json::reader& r, const json::value& v, content_part& out);
 
 // -- calls and returns ----------------------------------------------------------------------------
 struct tool_call {

@@ -2,6 +2,8 @@
 
 #include "core/json/writer.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 std::optional<std::string> otid_of(const input_message& m) {
@@ -20,7 +22,10 @@ bool member(json::reader& r, const json::object& o, std::string_view name, T& ou
 }
 
 // A member of the list-or-string kind.
-bool read_content(json::reader& r, const json::value& v, std::vector<content_part>& out) {
+using part_reader = bool (*)(json::reader&, const json::value&, content_part&);
+
+bool read_content(json::reader& r, const json::value& v, std::vector<content_part>& out,
+                  part_reader read_part = read_content_part) {
   if (v.is_string()) {
     text_content text;
     if (!json::read(r, v, text.text)) return false;
@@ -37,7 +42,7 @@ bool read_content(json::reader& r, const json::value& v, std::vector<content_par
   bool good = true;
   for (std::size_t i = 0; i < parts->size(); ++i) {
     json::reader::scope at(r, i);
-    good &= read_content_part(r, (*parts)[i], out.emplace_back());
+    good &= read_part(r, (*parts)[i], out.emplace_back());
   }
   return good;
 }
@@ -64,7 +69,7 @@ bool read_tool_return(json::reader& r, const json::value& v, tool_return& out) {
     else if (returned->is_string())
       out.func_response = std::string(json::view(returned->get_string()));
     else
-      good = read_content(r, *returned, out.func_response.emplace<1>());
+      good = read_content(r, *returned, out.func_response.emplace<1>(), read_return_part);
   }
   good &= member(r, *o, "status", out.status, true);
   good &= member(r, *o, "tool_call_id", call, true);
@@ -173,11 +178,11 @@ bool read_input(json::reader& r, const json::value& v, input_message& out) {
     return r.fail("model_attributes_type",
                   "Input should be a valid dictionary or object to extract fields from", v);
   auto* type = json::find(*o, "type");
-  // Without a type, what an approval alone has makes it one.
+  // Without a type, what an approval alone has makes it one; a message may say null.
   std::string_view kind = "message";
-  if (type)
+  if (type && !type->is_null())
     kind = type->is_string() ? json::view(type->get_string()) : std::string_view{};
-  else if (json::find(*o, "approval_request_id") || json::find(*o, "approve"))
+  else if (!type && (json::find(*o, "approval_request_id") || json::find(*o, "approve")))
     kind = "approval";
   if (kind == "message") return read_message(r, *o, out.emplace<message_create>());
   if (kind == "approval") return read_approval(r, *o, out.emplace<approval_create>());
@@ -196,9 +201,45 @@ json::value with_types(const json::value& v) {
   return out;
 }
 
+bool read_options(json::reader& r, const json::object& o, send_request& out) {
+  bool good = member(r, o, "max_steps", out.max_steps);
+  good &= member(r, o, "use_assistant_message", out.use_assistant_message);
+  good &= member(r, o, "assistant_message_tool_name", out.assistant_message_tool_name);
+  good &= member(r, o, "assistant_message_tool_kwarg", out.assistant_message_tool_kwarg);
+  good &= member(r, o, "include_return_message_types", out.include_return_message_types);
+  good &= member(r, o, "enable_thinking", out.enable_thinking);
+  good &= member_or_default(r, o, "client_tools", out.client_tools);
+  good &= member_or_default(r, o, "client_skills", out.client_skills);
+  good &= member(r, o, "override_model", out.override_model);
+  good &= member(r, o, "include_compaction_messages", out.include_compaction_messages);
+  good &= member(r, o, "return_logprobs", out.return_logprobs);
+  good &= member(r, o, "top_logprobs", out.top_logprobs);
+  good &= member(r, o, "return_token_ids", out.return_token_ids);
+  // Two names of one member: where both are given, the first counts.
+  auto system = json::find(o, "override_system") ? "override_system" : "system";
+  good &= member(r, o, system, out.override_system);
+  if (out.override_model && out.override_model->empty()) out.override_model.reset();
+  return good;
+}
+
+bool read_stream_options(json::reader& r, const json::object& o, send_request& out) {
+  bool good = true;
+  if (json::find(o, "streaming")) good &= member(r, o, "streaming", out.streaming.emplace());
+  good &= member(r, o, "stream_tokens", out.stream_tokens);
+  good &= member(r, o, "include_pings", out.include_pings);
+  return good & member(r, o, "background", out.background);
+}
+
 } // namespace
 
 bool send_request::read_json(json::reader& r, const json::value& v, send_request& out) {
+  return read_send(r, v, send_model::all, out);
+}
+
+bool read_send(json::reader& r, const json::value& v, send_model model, send_request& out) {
+  auto has = [&](std::initializer_list<send_model> models) {
+    return model == send_model::all || std::find(models.begin(), models.end(), model) != models.end();
+  };
   auto* o = v.if_object();
   if (!o)
     return r.fail("model_attributes_type",
@@ -218,27 +259,10 @@ bool send_request::read_json(json::reader& r, const json::value& v, send_request
     good &= read_content(r, *input, m.content);
     if (!out.has_messages) out.messages.emplace_back(std::move(m));
   }
-  good &= member(r, *o, "max_steps", out.max_steps);
-  good &= member(r, *o, "use_assistant_message", out.use_assistant_message);
-  good &= member(r, *o, "assistant_message_tool_name", out.assistant_message_tool_name);
-  good &= member(r, *o, "assistant_message_tool_kwarg", out.assistant_message_tool_kwarg);
-  good &= member(r, *o, "include_return_message_types", out.include_return_message_types);
-  good &= member(r, *o, "enable_thinking", out.enable_thinking);
-  good &= member_or_default(r, *o, "client_tools", out.client_tools);
-  good &= member_or_default(r, *o, "client_skills", out.client_skills);
-  good &= member(r, *o, "override_model", out.override_model);
-  good &= member(r, *o, "include_compaction_messages", out.include_compaction_messages);
-  good &= member(r, *o, "return_logprobs", out.return_logprobs);
-  good &= member(r, *o, "top_logprobs", out.top_logprobs);
-  good &= member(r, *o, "return_token_ids", out.return_token_ids);
-  good &= member(r, *o, "system", out.override_system);
-  good &= member(r, *o, "override_system", out.override_system);
-  good &= member(r, *o, "streaming", out.streaming);
-  good &= member(r, *o, "stream_tokens", out.stream_tokens);
-  good &= member(r, *o, "include_pings", out.include_pings);
-  good &= member(r, *o, "background", out.background);
-  good &= member(r, *o, "callback_url", out.callback_url);
-  good &= member(r, *o, "agent_id", out.agent_id_text);
+  good &= read_options(r, *o, out);
+  if (has({send_model::streaming, send_model::conversation})) good &= read_stream_options(r, *o, out);
+  if (has({send_model::async})) good &= member(r, *o, "callback_url", out.callback_url);
+  if (has({send_model::conversation})) good &= member(r, *o, "agent_id", out.agent_id_text);
   if (!good) return false;
   if (!out.has_messages && !has_input) return r.fail_value("Must specify either 'input' or 'messages'.", v);
   if (out.has_messages && has_input)

@@ -86,4 +86,14 @@ BOOST_DESCRIBE_STRUCT(send_request, (),
                        return_logprobs, top_logprobs, return_token_ids, override_system, streaming,
                        stream_tokens, include_pings, background, callback_url, agent_id_text))
 
+// Which members the model of an endpoint has; it passes over the others, whatever they are.
+enum class send_model { all, plain, streaming, conversation, async };
+bool read_send(json::reader& r, const json::value& v, send_model model, send_request& out);
+
+// A send as an endpoint of this model reads it.
+template <send_model M> struct send_body { send_request value; };
+template <send_model M> bool read(json::reader& r, const json::value& v, send_body<M>& out) {
+  return read_send(r, v, M, out.value);
+}
+
 } // namespace troupe

@@ -58,6 +58,7 @@ std::vector<fused> fuse(const std::vector<std::uint64_t>& first, const std::vect
   take(first, first_weight, &fused::first_rank);
   take(second, second_weight, &fused::second_rank);
   std::vector<fused> out;
+  out.reserve(by_place.size());
   for (auto& [place, f] : by_place) out.push_back(f);
   sort_by_score(out);
   return out;

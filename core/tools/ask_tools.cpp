@@ -2,8 +2,6 @@
 
 #include "core/base/text.hpp"
 
-#include <algorithm>
-
 namespace troupe::tools {
 
 namespace {
@@ -22,31 +20,6 @@ std::vector<std::string> texts(const json::value& v) {
   if (auto* list = v.if_array())
     for (auto& item : *list) out.push_back(json::python_str(item));
   return out;
-}
-
-std::string quoted_list(const std::vector<std::string_view>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i) out += names.size() > 2 ? (i + 1 == names.size() ? ", and " : ", ") : " and ";
-    out.append("'").append(names[i]).append("'");
-  }
-  return out;
-}
-
-std::optional<tool_exception> wrong_call(std::string_view name, const json::object& a) {
-  auto known = parameters_of(name);
-  auto method = std::string(name) + "()";
-  for (auto& [key, value] : a) {
-    std::string_view given{key.data(), key.size()};
-    if (std::find(known.begin(), known.end(), given) == known.end())
-      return tool_exception{"TypeError",
-                            method + " got an unexpected keyword argument '" + std::string(given) + "'"};
-  }
-  std::erase_if(known, [&](auto& p) { return json::find(a, p); });
-  if (known.empty()) return std::nullopt;
-  return tool_exception{"TypeError", method + " missing " + std::to_string(known.size()) +
-                                         " required positional argument" + (known.size() > 1 ? "s" : "") +
-                                         ": " + quoted_list(known)};
 }
 
 json::object answer_object(const answer_of& a) {
@@ -71,7 +44,7 @@ bool asks_others(const tool& t) {
 }
 
 outcome<ask> read_ask(std::string_view name, const json::object& arguments) {
-  if (auto wrong = wrong_call(name, arguments)) return *wrong;
+  if (auto wrong = wrong_arguments(name, arguments, parameters_of(name))) return *wrong;
   ask a;
   a.message = json::python_str(*json::find(arguments, "message"));
   a.waits = name != and_go_on;

@@ -140,8 +140,14 @@ std::optional<json::value> shown_content(const message& m) {
   return text_value(text);
 }
 
-bool is_search_itself(const message& m) {
-  if (m.role == message_role::tool) return true;
+bool is_heartbeat(const message& m) {
+  auto parsed = m.role == message_role::user ? json::try_parse(text_of(m)) : std::nullopt;
+  return parsed && parsed->is_object() && json::string_or(*parsed, "type") == "heartbeat";
+}
+
+// Searches themselves, and what nobody said.
+bool is_passed_over(const message& m) {
+  if (m.role == message_role::tool || is_heartbeat(m) || !shown_content(m)) return true;
   return m.role == message_role::assistant &&
          std::any_of(m.tool_calls.begin(), m.tool_calls.end(),
                      [](auto& c) { return c.name == "conversation_search"; });
@@ -186,7 +192,7 @@ outcome<json::value> conversation_search(const arguments& a, tool_context& c) {
   auto found = c.search(q);
   json::array results;
   for (auto& m : found)
-    if (!is_search_itself(*m)) results.push_back(search_result(*m, c));
+    if (!is_passed_over(*m)) results.push_back(search_result(*m, c));
   json::object out;
   if (results.empty())
     out["message"] = "No results found.";
@@ -245,24 +251,33 @@ std::string quoted_list(const std::vector<std::string_view>& names) {
 }
 
 std::optional<tool_exception> wrong_call(std::string_view name, const signature& s, const arguments& a) {
-  auto method = "LettaCoreToolExecutor." + std::string(name) + "()";
-  for (auto& [key, value] : a) {
-    std::string_view given{key.data(), key.size()};
-    if (std::none_of(s.parameters.begin(), s.parameters.end(), [&](auto& p) { return p.name == given; }))
-      return tool_exception{"TypeError",
-                            method + " got an unexpected keyword argument '" + std::string(given) + "'"};
-  }
-  std::vector<std::string_view> missing;
-  for (auto& p : s.parameters)
-    if (p.required && !json::find(a, p.name)) missing.push_back(p.name);
-  if (!missing.empty())
-    return tool_exception{"TypeError", method + " missing " + std::to_string(missing.size()) +
-                                           " required positional argument" + (missing.size() > 1 ? "s" : "") +
-                                           ": " + quoted_list(missing)};
-  return std::nullopt;
+  std::vector<std::string_view> required, optional;
+  for (auto& p : s.parameters) (p.required ? required : optional).push_back(p.name);
+  return wrong_arguments("LettaCoreToolExecutor." + std::string(name), a, required, optional);
 }
 
 } // namespace
+
+std::optional<tool_exception> wrong_arguments(std::string_view method, const json::object& given,
+                                              const std::vector<std::string_view>& required,
+                                              const std::vector<std::string_view>& optional) {
+  auto name = std::string(method) + "()";
+  auto has = [](auto& list, std::string_view x) {
+    return std::find(list.begin(), list.end(), x) != list.end();
+  };
+  for (auto& [key, value] : given) {
+    std::string_view one{key.data(), key.size()};
+    if (!has(required, one) && !has(optional, one))
+      return tool_exception{"TypeError",
+                            name + " got an unexpected keyword argument '" + std::string(one) + "'"};
+  }
+  auto missing = required;
+  std::erase_if(missing, [&](auto& p) { return json::find(given, p) != nullptr; });
+  if (missing.empty()) return std::nullopt;
+  return tool_exception{"TypeError", name + " missing " + std::to_string(missing.size()) +
+                                         " required positional argument" + (missing.size() > 1 ? "s" : "") +
+                                         ": " + quoted_list(missing)};
+}
 
 tool_result failed(std::string_view tool_name, const tool_exception& e) {
   auto line = "Error executing function " + std::string(tool_name) + ": " + e.type + ": " + e.message;

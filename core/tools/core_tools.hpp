@@ -44,6 +44,12 @@ tool_result run_core_tool(std::string_view name, const json::object& arguments, 
 
 constexpr std::size_t max_error_chars = 1000; // of the line about an exception
 
+// The arguments of a call against the names that its tool takes, as Python checks and words it. `method`: as it is
+// named there. Nothing where they fit.
+std::optional<tool_exception> wrong_arguments(std::string_view method, const json::object& given,
+                                              const std::vector<std::string_view>& required,
+                                              const std::vector<std::string_view>& optional = {});
+
 // The error result for an exception of a core tool.
 tool_result failed(std::string_view tool_name, const tool_exception& e);
 

@@ -150,17 +150,4 @@ result<json::object> read_schema_answer(const result<std::string>& answer) {
               "Failed to derive json schema: " + std::string(json::string_or(*outcome, "refused")));
 }
 
-std::string defines_request(std::string_view source, std::string_view name) {
-  auto out = asked("defines", source);
-  out["name"] = boost::json::string(name);
-  return json::print(json::value(std::move(out)));
-}
-
-result<bool> read_defines_answer(const result<std::string>& answer) {
-  auto outcome = outcome_of(answer);
-  if (!outcome) return outcome.error();
-  auto* defines = json::find(*outcome, "defines");
-  return defines && defines->is_bool() && defines->get_bool();
-}
-
 } // namespace troupe::tools

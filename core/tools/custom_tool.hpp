@@ -42,8 +42,4 @@ std::string schema_request(std::string_view source, const std::optional<json::ob
 // Errors: invalid_argument, with why there is none.
 result<json::object> read_schema_answer(const result<std::string>& answer);
 
-// Whether a source has a function of that name.
-std::string defines_request(std::string_view source, std::string_view name);
-result<bool> read_defines_answer(const result<std::string>& answer);
-
 } // namespace troupe::tools

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace troupe::turn {
 
@@ -137,6 +138,7 @@ std::string transcript(const std::vector<stored_message>& messages, std::size_t 
 // -- the ways of summarising ----------------------------------------------------------------------
 compactor::compactor(compaction_job job)
     : job_(std::move(job)), why_(fail(errc::invalid_argument, "There is nothing to summarise")) {
+  for (std::size_t i = 1; i < job_.context.size(); ++i) all_.push_back(job_.context[i]->id);
   for (auto mode : ways(job_.settings.mode)) {
     bool first = attempts_.empty();
     auto prompt =
@@ -225,6 +227,20 @@ void compactor::fail_attempt(const error& e) {
   shrunk_ = 0;
 }
 
+namespace {
+
+error system_prompt_too_long(std::int64_t tokens, std::int64_t window) {
+  auto has = std::to_string(tokens), fits = std::to_string(window);
+  return fail(
+      errc::system_prompt_overflow,
+      "CONTEXT_WINDOW_EXCEEDED: The system prompt tokens " + has + " exceeds the context window " + fits +
+          ". Please reduce the size of your system prompt, memory blocks, or increase the context window. "
+          "({'system_prompt_token_estimate': " +
+          has + ", 'context_window': " + fits + "})");
+}
+
+} // namespace
+
 void compactor::finish(std::string summary) {
   auto limit = job_.settings.clip_chars;
   if (limit && text::length(summary) > static_cast<std::size_t>(*limit))
@@ -233,6 +249,10 @@ void compactor::finish(std::string summary) {
   out.mode = attempts_.front().mode;
   out.summary = std::move(summary);
   out.kept = kept_;
+  out.dropped = all_;
+  std::set<message_id> kept;
+  for (auto& m : kept_) kept.insert(m->id);
+  std::erase_if(out.dropped, [&](auto& id) { return kept.contains(id); });
   std::vector<stored_message> left{job_.context.front()};
   left.insert(left.end(), kept_.begin(), kept_.end());
   out.tokens_after = estimate_tokens(left) + prompt::estimate_tokens(out.summary);
@@ -247,10 +267,8 @@ void compactor::finish(std::string summary) {
     attempts_ = {{compaction_mode::all, std::move(prompt)}};
     return;
   }
-  if (estimate_tokens({job_.context.front()}) >= job_.agent_llm.context_window) {
-    outcome_ = fail(errc::system_prompt_overflow,
-                    "The system prompt is longer than the context window of the model (" +
-                        std::to_string(job_.agent_llm.context_window) + " tokens)");
+  if (auto tokens = estimate_tokens({job_.context.front()}); tokens >= job_.agent_llm.context_window) {
+    outcome_ = system_prompt_too_long(tokens, job_.agent_llm.context_window);
     return;
   }
   outcome_ = std::move(out); // over the limit still, but it is the best there is

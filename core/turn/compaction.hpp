@@ -24,6 +24,7 @@ struct compaction_job {
 struct compaction_outcome {
   std::string summary;
   std::vector<stored_message> kept; // without the system message and the summary
+  std::vector<message_id> dropped;  // the others of the context
   std::int64_t tokens_after = 0;    // an estimate
   compaction_mode mode = compaction_mode::all;
 };
@@ -50,6 +51,7 @@ private:
   void finish(std::string summary);
 
   compaction_job job_;
+  std::vector<message_id> all_; // of the context that was given, without its system message
   std::deque<attempt> attempts_;
   std::vector<stored_message> kept_; // by the present attempt
   int shrunk_ = 0;                   // times that the transcript was cut because it was too long

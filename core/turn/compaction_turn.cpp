@@ -106,7 +106,7 @@ effects compaction_turn::store() {
   batch.conversation = in_.conversation;
   batch.rewrite.emplace();
   batch.rewrite->summary = summary_message(*o);
-  for (auto& m : o->kept) batch.rewrite->kept.push_back(m->id);
+  batch.rewrite->dropped = o->dropped;
   effects out;
   out.emplace_back(commit{std::move(batch)});
   return out;

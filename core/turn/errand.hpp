@@ -28,7 +28,11 @@ struct errand {
   std::int64_t hops_left = 8; // how many more may wait for each other behind it
   bool may_retry = false;     // a failure of the model does not end the run: it is tried again
   overlay extra;
+  std::int64_t tokens_left =
+      1'000'000; // that those whom it asks may use; nobody is asked any more behind that
 };
-BOOST_DESCRIBE_STRUCT(errand, (), (owner, shown_in, group, deadline, is_awaited, hops_left, may_retry, extra))
+BOOST_DESCRIBE_STRUCT(errand, (),
+                      (owner, shown_in, group, deadline, is_awaited, hops_left, may_retry, extra,
+                       tokens_left))
 
 } // namespace troupe::turn

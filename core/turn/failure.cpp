@@ -29,7 +29,8 @@ std::string_view llm_error_sentence(errc code) {
   switch (code) {
   case errc::llm_rate_limit:
     return "Rate limit exceeded for LLM model provider. Please wait before making another request.";
-  case errc::llm_insufficient_credits: return "Insufficient credits with the LLM model provider.";
+  case errc::llm_insufficient_credits:
+    return "Insufficient credits for LLM request. Please check your account.";
   case errc::llm_authentication: return "Authentication failed with the LLM model provider.";
   case errc::llm_bad_request: return "The request to the LLM model provider was invalid.";
   case errc::llm_timeout: return "The LLM request timed out. Please try again.";
@@ -70,7 +71,9 @@ std::string_view stream_sentence(errc code) {
 failure_shape shape_of(const error& e, bool visible) {
   failure_shape s;
   s.detail = e.message;
-  if (is_llm_error(e.code))
+  bool of_model =
+      is_llm_error(e.code) && e.code != errc::llm_context_window; // an error of the turn, as clients see it
+  if (of_model)
     s.reason =
         e.code == errc::llm_empty_response ? stop_reason::invalid_llm_response : stop_reason::llm_api_error;
   if (e.code == errc::system_prompt_overflow)
@@ -78,11 +81,13 @@ failure_shape shape_of(const error& e, bool visible) {
   if (e.code == errc::cancelled) s.reason = stop_reason::cancelled;
   if (e.code == errc::system_prompt_overflow) {
     s.error_type = "context_window_overflow_in_system_prompt";
-    s.message = e.message;
+    s.message =
+        "Compaction failed because the system prompt is too large for this model's context window. Reduce "
+        "system instructions, memory blocks, or tools, or use a model with a larger context window.";
   } else if (visible) {
     s.error_type = "internal_error";
     s.message = "An error occurred during agent execution.";
-  } else if (is_llm_error(e.code)) {
+  } else if (of_model) {
     s.error_type = stream_error_type(e.code);
     s.message = stream_sentence(e.code);
   } else {

@@ -80,10 +80,18 @@ std::set<std::string> ids_of(const std::vector<approval_item>& items, const mess
   return out;
 }
 
-std::string python_set(const std::set<std::string>& ids) {
+std::string python_list(const std::vector<std::string>& ids) {
   std::string out = "[";
   for (auto& id : ids) out.append(out.size() > 1 ? ", " : "").append(json::python_repr(std::string_view{id}));
   return out + "]";
+}
+
+error wrong_ids(const message& request, const std::vector<approval_item>& items) {
+  std::vector<std::string> wanted, given;
+  for (auto& c : request.tool_calls) wanted.push_back(c.id);
+  for (auto& i : items) given.push_back(i.tool_call_id);
+  return fail(errc::invalid_argument, "Invalid tool call IDs. Expected '" + python_list(wanted) +
+                                          "', but received '" + python_list(given) + "'.");
 }
 
 constexpr std::size_t look_back = 10; // how far an answer that was processed already is searched for
@@ -98,6 +106,11 @@ bool was_processed(const std::vector<stored_message>& context, const std::set<st
     if (!ids.empty() && returned == ids) return true;
   }
   return false;
+}
+
+// The same where all that was said is a summary by now: the newest tool message of the history tells.
+bool was_processed_before_summary(const input& in, const std::set<std::string>& ids) {
+  return in.last_tool && was_processed({in.last_tool}, ids);
 }
 
 message keep_alive(const input& in, environment& env) {
@@ -152,12 +165,12 @@ result<prepared_inputs> prepare(const input& in, environment& env) {
                     "Invalid approval response. Approval response message does not contain any approvals.");
       std::set<std::string> wanted;
       for (auto& c : pending->tool_calls) wanted.insert(c.id);
-      if (ids != wanted)
-        return fail(errc::invalid_argument, "Invalid tool call IDs. Expected '" + python_set(wanted) +
-                                                "', but received '" + python_set(ids) + "'.");
+      if (ids != wanted) return wrong_ids(*pending, items);
       out.approval = answer_message(in, *pending, std::move(items), given[0], env);
-    } else if (was_processed(in.in_context, ids)) {
-      if (given.size() == 1) out.messages.push_back(std::make_shared<const message>(keep_alive(in, env)));
+    } else if (was_processed(in.in_context, ids) || was_processed_before_summary(in, ids)) {
+      bool says_more = std::any_of(given.begin(), given.end(),
+                                   [](auto& g) { return std::holds_alternative<message_create>(g); });
+      if (!says_more) out.messages.push_back(std::make_shared<const message>(keep_alive(in, env)));
     } else {
       return fail(errc::invalid_argument, "Cannot process approval response: No tool call is currently "
                                           "awaiting approval. Please send a regular message to interact "
@@ -168,6 +181,7 @@ result<prepared_inputs> prepare(const input& in, environment& env) {
   }
   for (auto i = first_message; i < given.size(); ++i) {
     auto* create = std::get_if<message_create>(&given[i]);
+    if (!create && first_message) continue; // what follows an answer and is no message is passed over
     if (!create) return fail(errc::invalid_argument, "An approval must be the first message of a request");
     auto m = from_create(in, *create, env);
     if (!m) return m.error();

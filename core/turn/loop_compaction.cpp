@@ -20,7 +20,7 @@ std::int64_t step_loop::compaction_limit() const {
 
 bool step_loop::is_near_the_end() const {
   return last_tokens_ > compaction_limit() && context_.size() + uncommitted_.size() > 2 &&
-         !in_.self.message_buffer_autoclear && stop_ != stop_reason::requires_approval;
+         !in_.self.message_buffer_autoclear;
 }
 
 bool step_loop::can_compact_for(const error& why) const {
@@ -81,7 +81,7 @@ effects step_loop::store_compaction() {
   batch.rewrite.emplace();
   batch.rewrite->summary = std::make_shared<const message>(std::move(m));
   batch.rewrite->recompile = true;
-  for (auto& kept : o.kept) batch.rewrite->kept.push_back(kept->id);
+  batch.rewrite->dropped = o.dropped;
   if (end_after_compaction_) {
     batch.end = make_end();
     batch.last_stop_reason = stop_;
@@ -130,12 +130,12 @@ effects step_loop::after_compaction() {
   return begin_step();
 }
 
-// In the middle of a step its own failure counts. After one the turn ends; its answer is a normal one, but for a system
+// In the middle of a step the turn fails of it. After one the turn ends; its answer is a normal one, but for a system
 // message that no compaction can shorten.
 effects step_loop::compaction_failed() {
   auto why = compactor_->outcome().error();
   compactor_.reset();
-  if (interrupted_ && why.code != errc::system_prompt_overflow) why = *interrupted_;
+  end_after_compaction_ = false; // nothing more is to be compacted behind this
   if (interrupted_) {
     phase_ = phase::calling_model;
     return end_now(std::nullopt, std::move(why));

@@ -17,7 +17,7 @@ std::vector<offered_tool> client_tools_of(const send_request& request) {
     json::object none;
     none["type"] = "object";
     none["properties"] = json::object{};
-    out.push_back({t.name, t.description.value_or(""), t.parameters.value_or(none)});
+    out.push_back({t.name, t.description.value_or(""), t.parameters.value_or(none), false});
   }
   return out;
 }
@@ -41,7 +41,10 @@ void native_loop::shape(model_request& r) const {
   }
   bool must = rules_.must_call() || in_.self.type != agent_type::letta_v1_agent;
   r.choice.what = must ? tool_choice::kind::required : tool_choice::kind::automatic;
-  if (rules_.must_call() && allowed().size() == 1) r.choice = {tool_choice::kind::named, allowed()[0]};
+  if (rules_.must_call() && r.tools.size() == 1) r.choice = {tool_choice::kind::named, r.tools[0].name};
+  // There such agents are never made to call: whether they do says whether they go on.
+  if (in_.self.type == agent_type::letta_v1_agent && in_.llm.model_endpoint_type == "anthropic")
+    r.choice = {tool_choice::kind::automatic, {}};
   r.parallel_tool_calls = in_.llm.parallel_tool_calls.value_or(false) && !rules_.constrains();
 }
 
@@ -122,14 +125,14 @@ effects native_loop::take_results() {
 // them ends it. Denials and returns of clients force it on.
 void native_loop::decide_after_calls() {
   bool invalid = std::any_of(planned_.begin(), planned_.end(), [](auto& p) { return p.invalid; });
-  if (invalid) {
+  if (invalid && planned_.size() == 1) {
     go_on_ = false;
     stop_ = stop_reason::invalid_tool_call;
     return;
   }
   bool ends = false;
   for (auto& p : planned_) {
-    if (p.violates) continue;
+    if (p.violates || p.invalid) continue;
     rules_.called(p.invocation.call.name);
     ends |= rules_.ends_turn(p.invocation.call.name);
   }

@@ -27,7 +27,6 @@ private:
   void take_thoughts(model_reply& reply) const;
   effects store_text(model_reply reply);
   effects store_suspension(model_reply reply, const std::vector<bool>& gated);
-  void answer_call(const tool_call& call, const approval_item& answer, std::vector<tool_return>& denied);
   void decide_after_calls();
 
   std::vector<content_part> planned_content_;

@@ -22,6 +22,7 @@ private:
   bool shows_beside_tokens(const message& m) const override;
   std::optional<project::inner_view> inner() const override;
   bool says_why_late() const override { return true; }
+  bool takes_prefilled() const override { return false; }
   bool counts_context() const override { return false; }
   bool keeps_boot_messages() const override { return true; }
 

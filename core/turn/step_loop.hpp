@@ -33,7 +33,8 @@ protected:
   virtual bool says_why_late() const {
     return false;
   } // streams that fail in the middle fail as at their start
-  virtual bool counts_context() const { return true; } // usage tells the size of the context
+  virtual bool takes_prefilled() const { return true; } // the rules may fix arguments
+  virtual bool counts_context() const { return true; }  // usage tells the size of the context
 
   // One call of the present reply, in its order.
   struct planned {
@@ -53,11 +54,12 @@ protected:
   effects end_now(std::optional<stop_reason> reason, std::optional<error> failure);
 
   // -- pieces
+  void fill_in(planned& p, const tool& t) const;
   void plan(const tool_call& call);           // with the rules checked and fixed arguments put in
   void plan_unchecked(const tool_call& call); // of an approved call
   std::vector<std::string> attached_names() const;
   const tool* find_tool(const std::string& name) const;
-  bool is_gated(const std::string& name) const { return rules_.needs_approval(name) && find_tool(name); }
+  bool is_gated(const std::string& name) const { return rules_.needs_approval(name); }
   bool is_client_tool(const std::string& name) const;
   // The turn ends with calls of this tool; whoever gave the errand answers them in a turn that follows.
   bool waits_for_giver(const std::string& name) const;
@@ -69,7 +71,7 @@ protected:
   message heartbeat(const std::string& reason) const;
   tool_return returned(const planned& p, timestamp now) const;
   // Runs of streams show that they are under way; the others stay `created` until their end.
-  bool shows_running() const noexcept { return has_events(in_.how); }
+  bool shows_running() const noexcept { return has_events(in_.how) || in_.part_of.has_value(); }
   bool is_last_step() const noexcept { return iteration_ + 1 >= in_.request.max_steps; }
   const std::vector<std::string>& allowed() const noexcept { return allowed_; }
 

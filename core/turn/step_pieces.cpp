@@ -1,5 +1,6 @@
 // The pieces of a step: its record, what the model is asked, what its calls become, how the run ends.
 #include "core/base/text.hpp"
+#include "core/protocol/strict_tools.hpp"
 #include "core/tools/packaging.hpp"
 #include "core/turn/arguments.hpp"
 #include "core/turn/failure.hpp"
@@ -54,7 +55,8 @@ model_request step_loop::make_request() const {
     r.system_suffix += "\n\n" + in_.part_of->extra.prompt;
   for (auto& name : allowed_) {
     auto* t = find_tool(name);
-    if (t && t->json_schema) r.tools.push_back(offered(*t));
+    if (!t || !t->json_schema) continue;
+    r.tools.push_back(in_.llm.strict ? strictly(offered(*t)) : offered(*t));
   }
   r.user = in_.acting.user.str();
   r.stream = in_.tokens;
@@ -184,6 +186,24 @@ run_end step_loop::make_end() const {
 }
 
 // -- calls ----------------------------------------------------------------------------------------
+// The rules' own arguments go over the model's, where they suit the tool.
+void step_loop::fill_in(planned& p, const tool& t) const {
+  if (!takes_prefilled()) return;
+  auto fixed = rules_.prefilled(t.name, allowed_);
+  auto wrong = check_prefilled(t.name, fixed.values, offered(t).parameters);
+  p.invalid = !wrong.empty();
+  if (!p.invalid) {
+    for (auto& [key, v] : fixed.values) p.invocation.arguments[key] = v;
+    return;
+  }
+  tools::tool_result refused;
+  refused.status = return_status::error;
+  refused.returned =
+      boost::json::string("Invalid prefilled tool arguments from tool rules (source=" + fixed.source +
+                          "): " + text::join(wrong, "; "));
+  p.result = std::move(refused);
+}
+
 void step_loop::plan(const tool_call& call) {
   planned p;
   p.invocation.call = call;
@@ -194,11 +214,7 @@ void step_loop::plan(const tool_call& call) {
     p.result = refusal(call.name);
   } else if (t) {
     p.invocation.id = t->id;
-    auto fixed = rules_.prefilled(call.name, allowed_);
-    auto wrong = check_prefilled(fixed, offered(*t).parameters);
-    p.invalid = !wrong.empty();
-    if (p.invalid) p.result = tools::failed(call.name, tools::value_error(text::join(wrong, "; ")));
-    for (auto& [key, v] : fixed) p.invocation.arguments[key] = v;
+    fill_in(p, *t);
   }
   p.invocation.call.arguments = json::print_python(json::value(p.invocation.arguments));
   planned_.push_back(std::move(p));
@@ -208,16 +224,20 @@ void step_loop::plan_unchecked(const tool_call& call) {
   planned p;
   p.invocation.call = call;
   p.invocation.arguments = parse_arguments(call.arguments);
-  if (auto* t = find_tool(call.name))
+  if (auto* t = find_tool(call.name)) {
     p.invocation.id = t->id;
-  else
+    fill_in(p, *t);
+  } else {
     p.result = tools::failed(call.name, tools::value_error("Tool not found"));
+  }
   planned_.push_back(std::move(p));
 }
 
 tools::tool_result step_loop::refusal(const std::string& name) const {
   json::array valid;
-  for (auto& n : allowed_) valid.emplace_back(boost::json::string(n));
+  for (auto& n : allowed_)
+    if (!is_client_tool(n)) valid.emplace_back(boost::json::string(n));
+  for (auto& t : in_.request.client_tools) valid.emplace_back(boost::json::string(t.name));
   auto text = "[ToolConstraintError] Cannot call " + name +
               ", valid tools include: " + json::python_repr(json::value(std::move(valid))) + ".";
   if (auto hints = rules_.hints(name); !hints.empty()) {

@@ -128,14 +128,16 @@ bool tool_rules::must_call() const {
   });
 }
 
-json::object tool_rules::prefilled(const std::string& tool_name, const names& allowed) const {
-  json::object out;
-  auto take = [&](const json::object& args) {
-    for (auto& [key, v] : args) out[key] = v;
+prefilled_arguments tool_rules::prefilled(const std::string& tool_name, const names& allowed) const {
+  prefilled_arguments out;
+  auto take = [&](const json::object& args, std::string source) {
+    for (auto& [key, v] : args) out.values[key] = v;
+    if (!args.empty()) out.source = std::move(source);
   };
   bool start = at_start();
   for (auto& r : rules_) {
-    if (start && r.type == tool_rule_type::run_first && r.tool_name == tool_name && r.args) take(*r.args);
+    if (start && r.type == tool_rule_type::run_first && r.tool_name == tool_name && r.args)
+      take(*r.args, "InitToolRule(" + tool_name + ")");
     bool parent_was_last = r.type == tool_rule_type::constrain_child_tools && !history_.empty() &&
                            history_.back() == r.tool_name;
     if (!parent_was_last || !r.child_arg_nodes || !r.child_arg_nodes->is_array() ||
@@ -143,7 +145,8 @@ json::object tool_rules::prefilled(const std::string& tool_name, const names& al
       continue;
     for (auto& node : r.child_arg_nodes->get_array())
       if (json::string_or(node, "name") == tool_name)
-        if (auto* args = json::find(node, "args"); args && args->is_object()) take(args->get_object());
+        if (auto* args = json::find(node, "args"); args && args->is_object())
+          take(args->get_object(), "ChildToolRule(" + r.tool_name + "->" + tool_name + ")");
   }
   return out;
 }
@@ -203,18 +206,25 @@ bool conforms(const json::value& v, const json::value& schema) {
   return true;
 }
 
+std::string expected_type(const json::value& schema) {
+  auto* type = json::find(schema, "type");
+  return type ? json::python_repr(*type) : "None";
+}
+
 } // namespace
 
-names check_prefilled(const json::object& arguments, const json::object& parameters) {
+names check_prefilled(const std::string& tool_name, const json::object& arguments,
+                      const json::object& parameters) {
   names out;
   auto* properties = json::find(parameters, "properties");
   for (auto& [key, v] : arguments) {
     std::string name{key.data(), key.size()};
     auto* schema = properties ? json::find(*properties, name) : nullptr;
     if (!schema)
-      out.push_back("Unknown prefilled argument '" + name + "'");
+      out.push_back("Unknown argument '" + name + "' for tool '" + tool_name + "'.");
     else if (!conforms(v, *schema))
-      out.push_back("Prefilled argument '" + name + "' does not match its schema");
+      out.push_back("Invalid value for '" + name + "': " + json::python_repr(v) +
+                    " does not match expected schema type " + expected_type(*schema) + ".");
   }
   return out;
 }

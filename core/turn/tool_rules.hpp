@@ -6,6 +6,11 @@
 
 namespace troupe::turn {
 
+struct prefilled_arguments {
+  json::object values;
+  std::string source; // the rule that said so last
+};
+
 class tool_rules {
 public:
   tool_rules() = default;
@@ -18,7 +23,7 @@ public:
   // True where the model must call a tool: initial rules are pending, or the last tool decides what follows.
   bool must_call() const;
   // Arguments that the rules fix for a tool; they override the model's.
-  json::object prefilled(const std::string& tool_name, const std::vector<std::string>& allowed) const;
+  prefilled_arguments prefilled(const std::string& tool_name, const std::vector<std::string>& allowed) const;
 
   void called(const std::string& tool_name) { history_.push_back(tool_name); }
   bool ends_turn(const std::string& tool_name) const { return has(tool_rule_type::exit_loop, tool_name); }
@@ -43,6 +48,7 @@ private:
 };
 
 // What is wrong with prefilled arguments for a tool of this schema; empty where nothing is.
-std::vector<std::string> check_prefilled(const json::object& arguments, const json::object& parameters);
+std::vector<std::string> check_prefilled(const std::string& tool_name, const json::object& arguments,
+                                         const json::object& parameters);
 
 } // namespace troupe::turn

@@ -45,6 +45,8 @@ struct input {
   std::optional<compaction_request> compaction;
   std::optional<errand> part_of;    // other work
   std::optional<group_id> heard_by; // a sleeptime group: what is said to the agent carries its id
+  stored_message
+      last_tool; // the newest tool message of the history, where the context has only a summary left
 };
 
 // -- what is made durable -------------------------------------------------------------------------
@@ -54,10 +56,11 @@ struct run_end {
   json::object metadata; // merged into the run's
 };
 
-// The context becomes the system message, the summary (which is new) and these.
+// The context becomes the system message, the summary (which is new) and what is there without these: what others
+// appended while the summary was made stays.
 struct context_rewrite {
   stored_message summary;
-  std::vector<message_id> kept;
+  std::vector<message_id> dropped;
   bool recompile = false; // the system message too
 };
 

@@ -102,6 +102,7 @@ class Panel(unittest.TestCase):
         run = self.server.call("POST", f"/v1/groups/{group['id']}/messages/async", said("It will work."))
         self.server.end(kill=True)
         self.server.start()
+        eventually(lambda: self.server.call("GET", "/v1/outbox")["kinds"].get("group_turn"))  # somebody is asked
         self.server.advance(600_000)
         eventually(lambda: self.server.call("GET", f"/v1/runs/{run['id']}")["status"] == "completed")
         self.assertEqual(self.server.conversation(group)[-1], ("optimist", "It will work. Certainly."))

@@ -21,7 +21,7 @@ error connection_error(const client_failure& f, std::string_view vendor) {
   std::string whom(vendor);
   if (f.what == client_failure::kind::timeout)
     return llm_failure(errc::llm_timeout, "LLMTimeoutError",
-                       "DEADLINE_EXCEEDED: Request to " + whom + " timed out: " + f.message);
+                       "TIMEOUT: Request to " + whom + " timed out: " + f.message);
   return llm_failure(errc::llm_error, "LLMConnectionError",
                      "INTERNAL_SERVER_ERROR: Failed to connect to " + whom + ": Connection error. " +
                          f.message);

@@ -42,7 +42,7 @@ void rehearsal_call::start(bool stream, std::chrono::milliseconds timeout) {
   deadline_.async_wait([this, alive = alive_](const boost::system::error_code& ec) {
     if (!ec && *alive)
       finish(llm_failure(errc::llm_timeout, "LLMTimeoutError",
-                         "DEADLINE_EXCEEDED: Request to the rehearsal model timed out"));
+                         "TIMEOUT: Request to the rehearsal model timed out"));
   });
   asio::post(io_, [this, alive = alive_] {
     if (*alive) next();

@@ -96,9 +96,9 @@ awaitable<outcome> generate(call& c) {
   auto a = storage::find_agent(*c.s.db->snapshot(), *id, c.by.org);
   if (!a) co_return fail(errc::not_found, "Agent with ID " + id->str() + " not found");
   auto config = a->llm;
-  if (body->override_model) {
-    auto other = co_await c.s.models->resolve(*body->override_model);
-    if (!other) co_return other.error();
+  if (auto& handle = body->override_model; handle && !handle->empty()) {
+    auto other = co_await c.s.models->resolve(*handle);
+    if (!other) co_return fail(errc::not_found, "Model '" + *handle + "' not found or not accessible");
     config = std::move(*other);
   }
   auto made = call_for(c, request_for(c, *body, config));

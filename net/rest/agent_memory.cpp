@@ -83,17 +83,26 @@ awaitable<outcome> modify(call& c) {
   co_return co_await write(c, "block.update", std::move(store));
 }
 
+// The agent counts as changed with its blocks, also where it had the block already.
+void touch(storage::transaction& t, const agent_id& id, environment& env) {
+  auto activity = storage::activity_of(t, id);
+  activity.updated_at = env.now();
+  storage::put_activity(t, id, activity);
+}
+
 awaitable<outcome> attach(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
   auto wanted = path_id<block_id>(c, "block_id");
   if (!wanted) co_return wanted.error();
-  auto store = [id = *id, wanted = *wanted, by = c.by](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, wanted = *wanted, by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);
     auto b = storage::find_block(t, wanted, by.org);
     if (!b) return storage::not_found_for("Block", wanted.str(), by);
     if (auto done = storage::attach_block(t, *a, *b); !done) return done.error();
+    touch(t, id, *env);
     return storage::agent_state(t, *storage::find_agent(t, id), agent_relations::all());
   };
   co_return co_await write(c, "agent.attach_block", std::move(store));
@@ -104,14 +113,17 @@ awaitable<outcome> detach(call& c) {
   if (!id) co_return id.error();
   auto wanted = path_id<block_id>(c, "block_id");
   if (!wanted) co_return wanted.error();
-  auto store = [id = *id, wanted = *wanted, by = c.by](storage::transaction& t) -> result<std::string> {
+  auto store = [id = *id, wanted = *wanted, by = c.by,
+                env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);
     auto before = *a;
     if (std::erase(a->block_ids, wanted) == 0)
       return fail(errc::not_found, "No block with id '" + wanted.str() + "' found for agent '" + id.str() +
                                        "' with actor id: '" + by.user.str() + "'");
+    a->last_updated_by_id = by.user;
     storage::put_agent(t, *a, &before);
+    touch(t, id, *env);
     return storage::agent_state(t, *a, agent_relations::all());
   };
   co_return co_await write(c, "agent.detach_block", std::move(store));

@@ -8,35 +8,38 @@ namespace troupe::net::rest {
 
 namespace {
 
-error no_messages() { return fail(errc::unprocessable, "Messages must not be empty"); }
+template <send_model M> result<send_request> request_of(call& c) {
+  auto body = body_of<send_body<M>>(c);
+  if (!body) return body.error();
+  if (body->value.messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
+  return std::move(body->value);
+}
 
 // Options of a stream make no sense without one.
 std::optional<error> check_options(const send_request& q) {
   std::string wrong;
-  if (q.stream_tokens)
-    wrong = "stream_tokens can only be true";
-  else if (!q.include_pings)
-    wrong = "include_pings can only be set to false";
-  else if (q.background)
-    wrong = "background can only be true";
+  auto add = [&](bool is_set, const char* what) {
+    if (is_set) wrong.append(wrong.empty() ? "" : "; ").append(what).append(" when streaming=true");
+  };
+  add(q.stream_tokens, "stream_tokens can only be true");
+  add(!q.include_pings, "include_pings can only be set to false");
+  add(q.background, "background can only be true");
   if (wrong.empty()) return std::nullopt;
-  return fail(
-      errc::unprocessable,
-      "Streaming options set without streaming enabled. " + wrong +
-          " when streaming=true. Either set streaming=true or use default values for streaming options.");
+  return fail(errc::unprocessable,
+              "Streaming options set without streaming enabled. " + wrong +
+                  ". Either set streaming=true or use default values for streaming options.");
 }
 
 awaitable<outcome> create(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = body_of<send_request>(c);
+  auto body = request_of<send_model::streaming>(c);
   if (!body) co_return body.error();
   bool streaming = body->streaming.value_or(false);
-  if (streaming && !c.new_sdk)
-    co_return fail(errc::unprocessable, "streaming=true is only supported for SDK v1.0+ clients.");
-  if (body->messages.empty()) co_return no_messages();
   if (!streaming)
     if (auto wrong = check_options(*body)) co_return *wrong;
+  if (streaming && !c.new_sdk)
+    co_return fail(errc::unprocessable, "streaming=true is only supported for SDK v1.0+ clients.");
   auto how = !streaming         ? turn::mode::blocking
              : body->background ? turn::mode::background
                                 : turn::mode::stream;
@@ -48,9 +51,8 @@ awaitable<outcome> create(call& c) {
 awaitable<outcome> stream(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = body_of<send_request>(c);
+  auto body = request_of<send_model::streaming>(c);
   if (!body) co_return body.error();
-  if (body->messages.empty()) co_return no_messages();
   auto how = body->background ? turn::mode::background : turn::mode::stream;
   destination to{*id, std::nullopt, "send_message_streaming", std::nullopt};
   co_return co_await send(c, std::move(to), std::move(*body), how);
@@ -59,7 +61,7 @@ awaitable<outcome> stream(call& c) {
 awaitable<outcome> preview_request(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = body_of<send_request>(c);
+  auto body = request_of<send_model::plain>(c);
   if (!body) co_return body.error();
   destination to{*id, std::nullopt, "send_message", std::nullopt};
   co_return co_await preview(c, std::move(to), std::move(*body));
@@ -89,9 +91,9 @@ awaitable<outcome> list(call& c) {
                org = c.by.org](const storage::reader& r) -> result<std::string> {
     auto a = storage::find_agent(r, id, org);
     if (!a) return fail(errc::not_found, "Agent not found");
-    auto q = window_of(r, page, org);
+    auto q = window_of(r, page, org, id);
     if (!q) return q.error();
-    q->group = p.group_id;
+    if (p.group_id && !p.group_id->empty()) q->group = p.group_id;
     narrow(*q, p.conversation_id);
     project::options o;
     o.use_assistant_message = p.use_assistant_message;
@@ -104,6 +106,68 @@ awaitable<outcome> list(call& c) {
   co_return co_await read_on_worker(c, std::move(list));
 }
 
+// -- what others have talked about, as the agent's history ------------------------------------------
+struct capture_request {
+  std::string provider, model;
+  std::vector<json::object> request_messages;
+  json::object response_dict;
+  static constexpr std::string_view required[] = {"provider", "model", "request_messages", "response_dict"};
+};
+BOOST_DESCRIBE_STRUCT(capture_request, (), (provider, model, request_messages, response_dict))
+
+result<storage::stored_message> captured(const call& c, const agent_id& agent, message_role role,
+                                         const json::object& said) {
+  auto* content = json::find(said, "content");
+  if (!content || !content->is_string())
+    return fail(errc::unprocessable, "The content of a message that is captured has to be a text");
+  message m;
+  m.created_by_id = m.last_updated_by_id = c.by.user;
+  m.created_at = m.updated_at = c.s.env->now();
+  m.id = c.s.env->make_id<message_id>();
+  m.agent = agent;
+  m.role = role;
+  m.content.emplace_back(text_content{std::string(json::view(content->get_string())), std::nullopt});
+  m.organization_id = c.by.org;
+  return storage::stored_message(std::make_shared<const message>(std::move(m)));
+}
+
+// What the user said, and what was answered by that model.
+result<std::vector<storage::stored_message>> all_captured(const call& c, const agent_id& agent,
+                                                          const capture_request& q) {
+  std::vector<storage::stored_message> out;
+  for (auto& said : q.request_messages) {
+    if (json::string_or(said, "role") != "user") continue;
+    auto m = captured(c, agent, message_role::user, said);
+    if (!m) return m.error();
+    out.push_back(std::move(*m));
+  }
+  auto answer = captured(c, agent, message_role::assistant, q.response_dict);
+  if (!answer) return answer.error();
+  message with_model = **answer;
+  with_model.model = q.model;
+  out.push_back(std::make_shared<const message>(std::move(with_model)));
+  return out;
+}
+
+// Kept in the history alone: the agent's context is as it was.
+awaitable<outcome> capture(call& c) {
+  auto id = path_id<agent_id>(c, "agent_id");
+  if (!id) co_return id.error();
+  auto body = body_of<capture_request>(c);
+  if (!body) co_return body.error();
+  auto messages = all_captured(c, *id, *body);
+  if (!messages) co_return messages.error();
+  auto store = [id = *id, messages = *messages, org = c.by.org](auto& t) -> result<std::string> {
+    if (!storage::find_agent(t, id, org)) return no_agent(id);
+    storage::append_messages(t, messages, nullptr);
+    auto activity = storage::activity_of(t, id);
+    activity.message_count += static_cast<std::int64_t>(messages.size());
+    storage::put_activity(t, id, activity);
+    return R"({"success":true,"messages_created":)" + std::to_string(messages.size()) + R"(,"run_ids":[]})";
+  };
+  co_return co_await write(c, "message.capture", std::move(store));
+}
+
 awaitable<outcome> modify(call& c) { co_return co_await refuse_editing<agent_id>(c, "agent_id"); }
 
 } // namespace
@@ -113,6 +177,7 @@ void add_agent_messages(router& r) {
   r.add("GET", "/agents/{agent_id}/messages", list);
   r.add("POST", "/agents/{agent_id}/messages/stream", stream);
   r.add("POST", "/agents/{agent_id}/messages/preview-raw-payload", preview_request);
+  r.add("POST", "/agents/{agent_id}/messages/capture", capture);
   r.add("PATCH", "/agents/{agent_id}/messages/{message_id}", modify);
 }
 

@@ -41,23 +41,33 @@ bool read(json::reader& r, const json::value& v, include_word& out) {
 agent_relations relations(const call& c, const include_parameters& p) {
   agent_relations out;
   if (p.include.empty() && p.include_relationships.empty()) return c.new_sdk ? out : agent_relations::all();
-  for (auto& word : p.include) take(out, word.value, &relation::word);
-  if (p.include.empty())
-    for (auto& word : p.include_relationships) take(out, word, &relation::legacy);
+  if (!p.include.empty()) return included(p);
+  for (auto& word : p.include_relationships) take(out, word, &relation::legacy);
   out.tags |= out.blocks;
   return out;
 }
 
+agent_relations included(const include_parameters& p) {
+  agent_relations out;
+  for (auto& word : p.include) take(out, word.value, &relation::word);
+  out.tags |= out.blocks;
+  return out;
+}
+
+std::optional<std::string> filled(const std::optional<std::string>& value) {
+  return value && !value->empty() ? value : std::nullopt;
+}
+
 storage::agent_query agent_query_of(const agent_filter_parameters& p) {
   storage::agent_query q;
-  q.name = p.name;
+  q.name = filled(p.name);
   q.query_text = p.query_text;
-  q.project_id = p.project_id;
-  q.template_id = p.template_id;
-  q.base_template_id = p.base_template_id;
-  if (p.identity_id) q.identity = identity_id::parse(*p.identity_id).value_or(identity_id{});
+  q.project_id = filled(p.project_id);
+  q.template_id = filled(p.template_id);
+  q.base_template_id = filled(p.base_template_id);
+  if (auto id = filled(p.identity_id)) q.identity = identity_id::parse(*id).value_or(identity_id{});
   q.identifier_keys = p.identifier_keys;
-  q.created_by_id = p.created_by_id;
+  q.created_by_id = filled(p.created_by_id);
   q.last_stop_reason = p.last_stop_reason;
   q.tags = p.tags;
   q.match_all_tags = p.match_all_tags;

@@ -20,6 +20,8 @@ BOOST_DESCRIBE_STRUCT(include_parameters, (), (include_relationships, include))
 
 // Without any of both, SDKs of version 1 get no relations, older callers all.
 agent_relations relations(const call& c, const include_parameters& p);
+// What `include` alone asks for: the lists of the agents of something else know no legacy words.
+agent_relations included(const include_parameters& p);
 
 struct agent_filter_parameters {
   std::optional<std::string> name, query_text, project_id, template_id, base_template_id, identity_id,
@@ -33,11 +35,29 @@ BOOST_DESCRIBE_STRUCT(agent_filter_parameters, (),
                       (name, query_text, project_id, template_id, base_template_id, identity_id,
                        created_by_id, tags, identifier_keys, match_all_tags, last_stop_reason,
                        show_hidden_agents))
+// A filter whose value is empty is none.
+std::optional<std::string> filled(const std::optional<std::string>& value);
+
 storage::agent_query agent_query_of(const agent_filter_parameters& p);
 
 // An array of AgentStates.
 std::string agent_states(const storage::reader& r, const std::vector<agent>& agents,
                          const agent_relations& include);
+
+// A page of a short list, as cut_page; `find` gives the row of a cursor, which need not be in the list.
+template <class T, class Find>
+void cut_page_at(std::vector<T>& all, page_parameters p, sort_order default_order, Find&& find) {
+  bool forward = p.order.value_or(default_order) == sort_order::asc;
+  auto place = [](const T& x) { return std::pair(x.created_at, x.id); };
+  auto earlier = [&](const T& x, const T& y) { return forward ? place(x) < place(y) : place(y) < place(x); };
+  if (auto cursor = p.after ? find(*p.after) : std::nullopt)
+    std::erase_if(all, [&](const T& x) { return !earlier(*cursor, x); });
+  if (auto cursor = p.before ? find(*p.before) : std::nullopt)
+    std::erase_if(all, [&](const T& x) { return !earlier(x, *cursor); });
+  p.before.reset();
+  p.after.reset();
+  cut_page(all, p, 50, default_order);
+}
 
 // "Agent with ID X not found"
 error no_agent(const agent_id& id);

@@ -171,15 +171,19 @@ result<std::string> reset_context(storage::transaction& t, const agent_id& id, b
   storage::context_key context{id, std::nullopt};
   storage::clear_context(t, context);
   storage::rebuild_system_message(t, id, storage::prompt_time{env.now()});
+  auto before = *a;
+  a->last_updated_by_id = by.user;
+  storage::put_agent(t, *a, &before);
+  auto activity = storage::activity_of(t, id);
+  activity.updated_at = env.now();
   if (initial) {
     std::vector<storage::stored_message> messages;
     for (auto& m : agents::initial_messages(*a, std::nullopt, by, env))
       messages.push_back(std::make_shared<const message>(std::move(m)));
     storage::append_messages(t, messages, &context);
-    auto activity = storage::activity_of(t, id);
     activity.message_count += static_cast<std::int64_t>(messages.size());
-    storage::put_activity(t, id, activity);
   }
+  storage::put_activity(t, id, activity);
   return storage::agent_state(t, *a, agent_relations::all());
 }
 

@@ -54,11 +54,10 @@ awaitable<outcome> attach(call& c) {
       return fail(errc::not_found,
                   "Tool with id=" + wanted.str() + " not found in organization=" + by.org.str());
     auto before = *a;
-    if (std::find(a->tool_ids.begin(), a->tool_ids.end(), wanted) == a->tool_ids.end()) {
+    if (std::find(a->tool_ids.begin(), a->tool_ids.end(), wanted) == a->tool_ids.end())
       a->tool_ids.push_back(wanted);
-      if (row->default_requires_approval.value_or(false)) set_approval(*a, row->name, true);
-      storage::put_agent(t, *a, &before);
-    }
+    if (row->default_requires_approval.value_or(false)) set_approval(*a, row->name, true);
+    storage::put_agent(t, *a, &before);
     return changed(t, *a, sdk);
   };
   co_return co_await write(c, "agent.attach_tool", std::move(store));
@@ -87,25 +86,46 @@ struct approval_parameters {
 BOOST_DESCRIBE_STRUCT(approval_parameters, (), (requires_approval))
 
 struct approval_body {
-  std::optional<bool> requires_approval;
-  std::optional<bool> body_requires_approval; // what the TypeScript SDK calls it
+  bool requires_approval = false;
+  static constexpr std::string_view required[] = {"requires_approval"};
   static constexpr bool forbid_extra = true;
 };
-BOOST_DESCRIBE_STRUCT(approval_body, (), (requires_approval, body_requires_approval))
+BOOST_DESCRIBE_STRUCT(approval_body, (), (requires_approval))
+
+// What the TypeScript SDK calls it.
+struct sdk_approval_body {
+  bool body_requires_approval = false;
+  static constexpr bool forbid_extra = true;
+};
+BOOST_DESCRIBE_STRUCT(sdk_approval_body, (), (body_requires_approval))
+
+// What the body says, where there is one.
+result<std::optional<bool>> approval_of_body(call& c) {
+  if (c.request.body.empty() || c.request.body == "null") return std::optional<bool>{};
+  auto document = body_document(c);
+  if (!document) return document.error();
+  if (json::find(*document, "body_requires_approval")) {
+    auto body = json::read_as<sdk_approval_body>(*document);
+    if (!body) return body.error();
+    return std::optional(body->body_requires_approval);
+  }
+  auto body = json::read_as<approval_body>(*document);
+  if (!body) return body.error();
+  return std::optional(body->requires_approval);
+}
 
 awaitable<outcome> approval(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = optional_body_of<approval_body>(c);
-  if (!body) co_return body.error();
+  auto wanted = approval_of_body(c);
+  if (!wanted) co_return wanted.error();
   auto query = query_of<approval_parameters>(c);
   if (!query) co_return query.error();
-  auto wanted = body->requires_approval ? body->requires_approval : body->body_requires_approval;
-  if (!wanted) wanted = query->requires_approval;
-  if (!wanted)
+  if (!*wanted) *wanted = query->requires_approval;
+  if (!*wanted)
     co_return fail(errc::unprocessable,
                    "requires_approval must be provided either in request body or as query parameter");
-  auto store = [id = *id, wanted = *wanted, name = std::string(c.path_value("tool_name")), by = c.by,
+  auto store = [id = *id, wanted = **wanted, name = std::string(c.path_value("tool_name")), by = c.by,
                 sdk = c.new_sdk](storage::transaction& t) -> result<std::string> {
     auto a = storage::find_agent(t, id, by.org);
     if (!a) return storage::not_found_for("Agent", id.str(), by);

@@ -57,17 +57,15 @@ awaitable<result<agents::resolved_models>> resolve_models(call& c, const create_
   } else if (handle.empty() && !request.model) {
     co_return invalid_argument("Must specify either model or llm_config in request");
   } else {
-    auto slash = handle.find('/');
-    if (slash == std::string::npos || slash == 0)
-      co_return invalid_argument("The model handle should be in the format provider/model-name");
     auto found = co_await c.s.models->resolve(handle);
     if (!found) co_return found.error();
     out.llm = std::move(*found);
   }
+  bool wants_embedding = request.embedding || !c.s.options.default_embedding.empty();
   auto embedding = request.embedding ? request.embedding->value : c.s.options.default_embedding;
   if (request.embedding_config_) {
     out.embedding = request.embedding_config_;
-  } else if (!embedding.empty()) {
+  } else if (wants_embedding) {
     auto found = co_await c.s.models->resolve_embedding(embedding);
     if (!found) co_return found.error();
     out.embedding = std::move(*found);
@@ -84,7 +82,7 @@ awaitable<outcome> create(call& c) {
   if (!models) co_return models.error();
   auto request = std::make_shared<const create_agent>(std::move(*body));
   auto llm = agents::configure(*request, *models);
-  auto store = [request, llm, embedding = models->embedding, by = c.by, project = c.project(),
+  auto store = [request, llm, embedding = models->embedding, by = c.by,
                 env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto tools = find_tools(t, *request, by);
     if (!tools) return tools.error();
@@ -93,7 +91,7 @@ awaitable<outcome> create(call& c) {
     std::vector<block> attached;
     for (auto& id : request->block_ids.value_or(std::vector<block_id>{}))
       if (auto b = storage::find_block(t, id, by.org)) attached.push_back(std::move(*b));
-    auto made = agents::make_agent(*request, llm, embedding, *tools, attached, by, project, *env);
+    auto made = agents::make_agent(*request, llm, embedding, *tools, attached, by, request->project_id, *env);
     if (!made) return made.error();
     // The answer shows the rules as they were asked for; what is stored has each once.
     auto shown = made->record;
@@ -168,7 +166,7 @@ awaitable<result<std::optional<agents::resolved_models>>> resolve_change(call& c
     out.emplace().llm = found ? std::move(*found) : llm_config(a.llm);
   }
   if (change.embedding) {
-    auto found = co_await c.s.models->resolve_embedding(change.embedding->value);
+    auto found = co_await c.s.models->resolve_embedding(*change.embedding);
     if (!found) co_return found.error();
     if (!out) out.emplace().llm = a.llm;
     out->embedding = std::move(*found);

@@ -49,6 +49,7 @@ void add_everything(router& r) {
   add_messages(r);
   add_models(r);
   add_runs(r);
+  add_run_search(r);
   add_run_streaming(r);
   add_steps(r);
   add_tags(r);

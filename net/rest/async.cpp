@@ -1,6 +1,7 @@
 // POST /agents/{id}/messages/async (reference: agent-loop §6.3): the run is the answer, the work goes on without its
 // client, also over a restart.
 #include "net/rest/agent_parameters.hpp"
+#include "net/rest/images.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/sending.hpp"
 #include "storage/runs.hpp"
@@ -12,13 +13,13 @@ namespace {
 awaitable<outcome> create(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = body_of<send_request>(c);
+  auto body = body_of<send_body<send_model::async>>(c);
   if (!body) co_return body.error();
-  if (body->messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
+  if (body->value.messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
   if (!storage::find_agent(*c.s.db->snapshot(), *id, c.by.org))
     co_return fail(errc::not_found, "Agent not found");
   destination to{*id, std::nullopt, "send_message_async", std::nullopt};
-  co_return co_await accept(c, std::move(to), std::move(*body));
+  co_return co_await accept(c, std::move(to), std::move(body->value));
 }
 
 } // namespace
@@ -27,15 +28,24 @@ awaitable<outcome> accept(call& c, destination to, send_request request) {
   request.client_tools.clear(); // nobody is there to run them
   request.client_skills.clear();
   request.stream_tokens = false;
-  auto order = co_await make_order(c, std::move(to), std::move(request), turn::mode::async);
-  if (!order) co_return order.error();
-  auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, *order);
+  auto made = co_await prepare_order(c, to, request, turn::mode::async);
+  if (!made && request.override_model) { // the run fails of a model that nobody knows, not the request
+    auto why = made.error();
+    request.override_model.reset();
+    made = co_await prepare_order(c, to, request, turn::mode::async);
+    if (made) co_return co_await refuse(c, **made, why);
+  }
+  if (!made) co_return made.error();
+  auto fetched = co_await fetch_images(c, (*made)->request);
+  if (!fetched) co_return co_await refuse(c, **made, fetched.error());
+  actors::turn_order_ptr order = std::move(*made);
+  auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, order);
   if (!accepted) co_return accepted.error();
   std::string out;
   // A request that came twice is answered with the run that it began; a new one as it was accepted.
-  bool began_before = accepted->run && *accepted->run != (*order)->run_row.id;
+  bool began_before = accepted->run && *accepted->run != order->run_row.id;
   auto row = began_before ? storage::find_run(*c.s.db->snapshot(), *accepted->run) : std::nullopt;
-  run::write_api(out, row.value_or((*order)->run_row), false);
+  run::write_api(out, row.value_or(order->run_row), false);
   co_return http::response::json(std::move(out));
 }
 

@@ -21,7 +21,7 @@ struct batch_request {
   send_request send;
 
   static bool read_json(json::reader& r, const json::value& v, batch_request& out) {
-    bool good = send_request::read_json(r, v, out.send);
+    bool good = read_send(r, v, send_model::plain, out.send);
     auto* given = json::find(v, "agent_id");
     json::reader::scope at(r, "agent_id");
     if (!given) return r.fail("missing", "Field required", v);
@@ -82,6 +82,7 @@ job new_job(const call& c, const std::vector<actors::turn_order_ptr>& orders) {
   j.status = job_status::running;
   j.type = job_type::batch;
   j.id = c.s.env->make_id<job_id>();
+  j.metadata.emplace()["job_type"] = "batch_messages";
   j.organization_id = c.by.org;
   for (auto& order : orders) j.runs.push_back(order->run_row.id);
   return j;
@@ -108,7 +109,7 @@ awaitable<result<void>> start_runs(call& c, job& row, std::vector<actors::turn_o
   }
   if (refused.empty()) co_return result<void>{};
   row.status = job_status::failed;
-  row.metadata.emplace()["refused"] = std::move(refused);
+  (*row.metadata)["refused"] = std::move(refused);
   co_return co_await store_job(c, "batch.refused", row);
 }
 
@@ -156,10 +157,15 @@ awaitable<outcome> list(call& c) {
   storage::job_query q;
   q.limit = p->items(100);
   q.order = p->order.value_or(sort_order::desc);
-  q.before = job_id::parse(p->before.value_or(""));
-  q.after = job_id::parse(p->after.value_or(""));
   q.type = job_type::batch;
+  q.active = true;
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
+    for (auto [text, id] : {std::pair(&p->before, &q.before), std::pair(&p->after, &q.after)}) {
+      if (!*text || (*text)->empty()) continue;
+      *id = job_id::parse(**text);
+      if (!*id || !storage::find_job(r, **id, c.by.org))
+        return fail(errc::invalid_argument, "Job with id " + **text + " not found");
+    }
     return json::to_text(storage::list_jobs(r, c.by.org, q));
   });
 }
@@ -211,8 +217,9 @@ awaitable<outcome> messages(call& c) {
     if (!before) return before.error();
     auto after = sequence_of(r, page.after, by.org);
     if (!after) return after.error();
-    auto cut = cut_messages(r, messages_of(r, *j, agent), *before, *after, page.items(100),
-                            page.order.value_or(sort_order::desc));
+    auto order = page.order.value_or(sort_order::desc);
+    if (order == sort_order::desc) std::swap(*before, *after); // the cursors go with the order
+    auto cut = cut_messages(r, messages_of(r, *j, agent), *before, *after, page.items(100), order);
     std::string out = "{\"messages\":[";
     for (auto& m : cut) {
       if (out.back() != '[') out.push_back(',');

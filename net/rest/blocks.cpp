@@ -24,7 +24,6 @@ awaitable<outcome> create(call& c) {
   auto body = body_of<create_block>(c);
   if (!body) co_return body.error();
   auto b = make_block(*body, c.by.org, *c.s.env);
-  if (auto project = c.project()) b.project_id = project;
   auto store = [b](storage::transaction& t) -> result<std::string> {
     storage::put_block(t, b);
     return api_text(b);
@@ -102,9 +101,9 @@ BOOST_DESCRIBE_STRUCT(list_parameters, (),
 storage::block_query query_for(const filter_parameters& f) {
   storage::block_query q;
   q.label = text_of(f.label);
-  q.templates_only = f.templates_only;
+  q.is_template = f.templates_only;
   q.name = text_of(f.name);
-  q.project_id = f.project_id;
+  q.project_id = filled(f.project_id);
   q.tags = f.tags;
   q.match_all_tags = f.match_all_tags;
   return q;
@@ -139,7 +138,7 @@ awaitable<outcome> list(call& c) {
   auto page = query_of<page_parameters>(c);
   if (!page) co_return page.error();
   auto q = query_for(*filter);
-  q.label_search = text_of(p->label_search);
+  if (!q.label) q.label_search = text_of(p->label_search);
   q.description_search = text_of(p->description_search);
   q.value_search = text_of(p->value_search);
   q.agents_above = p->connected_to_agents_count_gt;
@@ -166,7 +165,12 @@ awaitable<outcome> list(call& c) {
 awaitable<outcome> count(call& c) {
   auto filter = query_of<filter_parameters>(c);
   if (!filter) co_return filter.error();
-  auto number = [q = query_for(*filter), org = c.by.org](const storage::reader& r) -> result<std::string> {
+  auto q = query_for(*filter);
+  // Asked for nothing in particular, it counts templates, too.
+  if (!filter->label && !filter->templates_only && !filter->name && !filter->project_id &&
+      filter->tags.empty())
+    q.is_template.reset();
+  auto number = [q, org = c.by.org](const storage::reader& r) -> result<std::string> {
     return std::to_string(storage::count_blocks(r, org, q));
   };
   co_return co_await read_on_worker(c, std::move(number));
@@ -180,11 +184,13 @@ awaitable<outcome> list_agents(call& c) {
   auto include = query_of<include_parameters>(c);
   if (!include) co_return include.error();
   auto list = [id = *id, page = *p, org = c.by.org,
-               shown = relations(c, *include)](const storage::reader& r) -> result<std::string> {
+               shown = included(*include)](const storage::reader& r) -> result<std::string> {
     std::vector<agent> agents;
     for (auto& a : storage::agents_of_block(r, id))
       if (auto found = storage::find_agent(r, a, org)) agents.push_back(std::move(*found));
-    cut_page(agents, page, 50, sort_order::desc);
+    cut_page_at(agents, page, sort_order::desc, [&](const std::string& cursor) {
+      return storage::find_agent(r, agent_id::parse(cursor).value_or(agent_id{}), org);
+    });
     return agent_states(r, agents, shown);
   };
   co_return co_await read_on_worker(c, std::move(list));

@@ -1,7 +1,6 @@
 // Cancelling runs, by their ids, of an agent or of a conversation (reference: agent-loop §6.4).
 #include "net/rest/cancelling.hpp"
 
-#include "net/rest/agent_parameters.hpp"
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/threads.hpp"
@@ -78,19 +77,36 @@ struct cancel_parameters {
 };
 BOOST_DESCRIBE_STRUCT(cancel_parameters, (), (agent_id))
 
+// Of an agent: those of every thread that go on. What names no agent has none.
+std::vector<run_id> active_runs_of(const call& c, const std::optional<agent_id>& agent) {
+  std::vector<run_id> out;
+  if (!agent) return out;
+  storage::run_query q;
+  q.agents = {*agent};
+  q.statuses = {run_status::created, run_status::running};
+  for (auto& row : storage::list_runs(*c.s.db->snapshot(), c.by.org, q)) out.push_back(row.id);
+  return out;
+}
+
+result<std::vector<run_id>> runs_of_thread(const call& c, const thread_name& name,
+                                           const std::optional<std::string>& agent_text) {
+  if (name.agent) return active_runs_of(c, name.agent);
+  if (name.is_default && agent_text && !agent_text->empty())
+    return active_runs_of(c, agent_id::parse(*agent_text));
+  auto to = destination_of(c, name, std::nullopt);
+  if (!to) return to.error();
+  return storage::runs_to_cancel(*c.s.db->snapshot(), to->agent, to->conversation, false);
+}
+
 awaitable<outcome> cancel_conversation(call& c) {
   auto name = thread_of_path(c);
   if (!name) co_return name.error();
   auto parameters = query_of<cancel_parameters>(c);
   if (!parameters) co_return parameters.error();
-  auto to = destination_of(c, *name, parameters->agent_id);
-  if (!to) co_return to.error();
-  auto snapshot = c.s.db->snapshot();
-  if (!storage::find_agent(*snapshot, to->agent, c.by.org)) co_return no_agent(to->agent);
-  auto ids = storage::runs_to_cancel(*snapshot, to->agent, to->conversation, false);
-  snapshot.reset();
-  if (ids.empty()) co_return nothing_runs("conversation " + std::string(c.path_value("conversation_id")));
-  co_return co_await cancel_all(c, texts_of(ids));
+  auto ids = runs_of_thread(c, *name, parameters->agent_id);
+  if (!ids) co_return ids.error();
+  if (ids->empty()) co_return nothing_runs("conversation " + std::string(c.path_value("conversation_id")));
+  co_return co_await cancel_all(c, texts_of(*ids));
 }
 
 } // namespace

@@ -96,8 +96,16 @@ awaitable<outcome> create(call& c) {
   co_return out;
 }
 
+// Voice agents are talked to as all others are.
+awaitable<outcome> refuse_voice(call&) {
+  co_return fail(errc::gone, "The /voice-beta endpoint has been deprecated and is no longer available.");
+}
+
 } // namespace
 
-void add_chat_completions(router& r) { r.add("POST", "/chat/completions", create); }
+void add_chat_completions(router& r) {
+  r.add("POST", "/chat/completions", create);
+  r.add("POST", "/voice-beta/{agent_id}/chat/completions", refuse_voice);
+}
 
 } // namespace troupe::net::rest

@@ -11,19 +11,49 @@ namespace troupe::net::rest {
 
 namespace {
 
+result<send_request> request_of(call& c) {
+  auto body = body_of<send_body<send_model::conversation>>(c);
+  if (!body) return body.error();
+  if (body->value.messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
+  return std::move(body->value);
+}
+
+// Somebody writes to the conversation now, whatever comes of it. The store takes it with what the turn stores first.
+void note_activity(const call& c, const conversation_id& id) {
+  auto apply = [id, by = c.by, now = c.s.env->now()](storage::transaction& t) -> result<void> {
+    auto found = storage::find_conversation(t, id, by.org);
+    if (!found) return {};
+    found->last_message_at = found->updated_at = now;
+    found->last_updated_by_id = by.user;
+    storage::put_conversation(t, *found);
+    return {};
+  };
+  actors::write w{"conversation.activity", std::move(apply), actors::write::when::beside};
+  c.s.self->request(c.s.store, caf::infinite, std::move(w))
+      .then([](actors::done) {}, [](const caf::error&) {}); // the turn meets a store that fails itself
+}
+
+// A stream has neither of these, whatever is asked for.
+void drop_extras(send_request& q) {
+  q.include_compaction_messages = q.return_logprobs = q.return_token_ids = false;
+  q.top_logprobs.reset();
+}
+
 awaitable<outcome> create(call& c) {
   auto name = thread_of_path(c);
   if (!name) co_return name.error();
-  auto body = body_of<send_request>(c);
+  auto body = request_of(c);
   if (!body) co_return body.error();
-  if (body->messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
   auto to = destination_of(c, *name, body->agent_id_text);
   if (!to) co_return to.error();
-  bool streaming = body->streaming.value_or(true);
+  bool streaming = body->streaming.value_or(true), is_named = to->conversation.has_value();
+  if (is_named) note_activity(c, *to->conversation);
+  if (streaming) drop_extras(*body);
   auto how = !streaming         ? turn::mode::blocking
              : body->background ? turn::mode::background
                                 : turn::mode::stream;
   auto out = co_await send(c, std::move(*to), std::move(*body), how);
+  if (!out && is_named) co_await commit_the_rest(c); // what was noted is there when the refusal is
   // Here the refusal of a message beside a pending approval is a plain text.
   if (!out && out.error().code == errc::pending_approval) co_return fail(errc::conflict, out.error().message);
   co_return out;
@@ -32,7 +62,7 @@ awaitable<outcome> create(call& c) {
 awaitable<outcome> preview_request(call& c) {
   auto name = thread_of_path(c);
   if (!name) co_return name.error();
-  auto body = body_of<send_request>(c);
+  auto body = request_of(c);
   if (!body) co_return body.error();
   auto to = destination_of(c, *name, body->agent_id_text);
   if (!to) co_return to.error();
@@ -46,14 +76,18 @@ struct list_parameters {
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (), (agent_id, group_id, include_err, include_return_message_types))
 
+std::optional<std::string> group_of(const list_parameters& p) {
+  return p.group_id && !p.group_id->empty() ? p.group_id : std::nullopt;
+}
+
 result<std::string> default_thread(const storage::reader& r, const agent_id& id, const org_id& org,
                                    const page_parameters& page, const list_parameters& p) {
   auto a = storage::find_agent(r, id, org);
   if (!a) return fail(errc::not_found, "Agent not found");
-  auto q = window_of(r, page, org);
+  auto q = window_of(r, page, org, id);
   if (!q) return q.error();
   q->default_thread = true;
-  q->group = p.group_id;
+  q->group = group_of(p);
   project::options o;
   o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
   return project::to_array(project::project_list(storage::history(r, id, *q), o),
@@ -69,8 +103,9 @@ result<std::string> named_thread(const storage::reader& r, const conversation_id
   q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
   q.before = message_id::parse(page.before.value_or(""));
   q.after = message_id::parse(page.after.value_or(""));
+  q.group = group_of(p);
   project::options o;
-  o.text_is_assistant_message = shows_text(r, found->agent);
+  o.text_is_assistant_message = true; // whatever its agent is
   return project::to_array(project::project_list(storage::thread(r, id, q), o),
                            p.include_return_message_types);
 }
@@ -84,7 +119,10 @@ awaitable<outcome> list(call& c) {
   if (!p) co_return p.error();
   if (page->limit && page->limit->value == 0) co_return http::response::json("[]");
   auto agent = name->agent;
-  if (name->is_default) agent = agent_id::parse(p->agent_id.value_or(""));
+  if (name->is_default && p->agent_id && !p->agent_id->empty()) {
+    agent = agent_id::parse(*p->agent_id);
+    if (!agent) co_return fail(errc::not_found, "Agent not found");
+  }
   auto list = [agent, conversation = name->conversation, page = *page, p = *p,
                org = c.by.org](const storage::reader& r) -> result<std::string> {
     if (conversation) return named_thread(r, *conversation, org, page, p);

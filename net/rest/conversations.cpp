@@ -10,6 +10,10 @@
 #include "storage/organizations.hpp"
 #include "storage/prompts.hpp"
 
+namespace troupe::json {
+template <> inline constexpr bool is_literal<storage::conversation_order> = true;
+}
+
 namespace troupe::net::rest {
 
 namespace {
@@ -28,7 +32,7 @@ struct agent_query_parameter {
 BOOST_DESCRIBE_STRUCT(agent_query_parameter, (), (agent_id))
 
 std::optional<error> check_model(const std::optional<std::string>& handle) {
-  if (!handle) return std::nullopt;
+  if (!handle || handle->empty()) return std::nullopt; // an empty one says that there is none
   auto slash = handle->find('/');
   if (slash != std::string::npos && slash > 0 && slash + 1 < handle->size()) return std::nullopt;
   return invalid_argument("The model handle should be in the format provider/model-name");
@@ -42,8 +46,7 @@ result<std::vector<block>> isolate(const storage::reader& r, const agent& a,
   for (auto& label : labels) {
     auto it = std::find_if(blocks.begin(), blocks.end(), [&](auto& b) { return b.label == label; });
     if (it == blocks.end())
-      return fail(errc::invalid_argument, "Cannot isolate block with label '" + label + "': agent " +
-                                              a.id.str() + " has no block of that label");
+      return invalid_argument("Block with label '" + label + "' not found on agent '" + a.id.str() + "'");
     auto copy = *it;
     copy.id = env.make_id<block_id>();
     copy.created_at = copy.updated_at = env.now();
@@ -108,7 +111,7 @@ result<std::string> store_fork(storage::transaction& t, const agent_id& id,
                                const std::optional<conversation_id>& from, const actor& by,
                                environment& env) {
   auto a = storage::find_agent(t, id, by.org);
-  if (!a) return fail(errc::not_found, "Agent not found");
+  if (!a) return no_agent(id);
   auto source = from ? storage::find_conversation(t, *from, by.org) : std::nullopt;
   create_conversation q;
   if (source) {
@@ -142,9 +145,8 @@ awaitable<outcome> fork(call& c) {
 // -- recompile --------------------------------------------------------------------------------------
 struct recompile_parameters {
   bool dry_run = false;
-  std::optional<std::string> agent_id;
 };
-BOOST_DESCRIBE_STRUCT(recompile_parameters, (), (dry_run, agent_id))
+BOOST_DESCRIBE_STRUCT(recompile_parameters, (), (dry_run))
 
 struct recompile_request {
   std::optional<std::string> agent_id;
@@ -158,12 +160,12 @@ awaitable<outcome> recompile(call& c) {
   if (!p) co_return p.error();
   auto body = optional_body_of<recompile_request>(c);
   if (!body) co_return body.error();
-  auto to = destination_of(c, *name, body->agent_id ? body->agent_id : p->agent_id);
+  auto to = destination_of(c, *name, body->agent_id);
   if (!to) co_return to.error();
   storage::context_key context{to->agent, to->conversation};
   auto compiled = [context](const storage::reader& r) -> result<std::string> {
     auto prompt = storage::compile_prompt(r, context, storage::keep_time);
-    if (!prompt) return fail(errc::not_found, "Agent not found");
+    if (!prompt) return no_agent(context.agent);
     return json::to_text(prompt->text);
   };
   if (p->dry_run) co_return read(c, compiled);
@@ -190,24 +192,11 @@ awaitable<outcome> retrieve(call& c) {
   });
 }
 
-} // namespace
-
-enum class conversation_order { created_at, last_run_completion, last_message_at };
-BOOST_DESCRIBE_ENUM(conversation_order, created_at, last_run_completion, last_message_at)
-
-} // namespace troupe::net::rest
-namespace troupe::json {
-template <> inline constexpr bool is_literal<net::rest::conversation_order> = true;
-}
-namespace troupe::net::rest {
-
-namespace {
-
 struct list_parameters {
   std::optional<std::string> agent_id, after, summary_search;
   item_limit limit{50};
   sort_order order = sort_order::desc;
-  conversation_order order_by = conversation_order::created_at;
+  storage::conversation_order order_by = storage::conversation_order::created_at;
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (), (agent_id, after, summary_search, limit, order, order_by))
 
@@ -218,12 +207,14 @@ awaitable<outcome> list(call& c) {
   storage::conversation_query q;
   q.limit = items(p->limit);
   q.order = p->order;
+  q.by = p->order_by;
   if (p->agent_id) q.agent = agent_id::parse(*p->agent_id).value_or(agent_id{});
   q.summary = p->summary_search;
-  if (p->after) q.after = conversation_id::parse(*p->after).value_or(conversation_id{});
+  if (p->after && !p->after->empty()) q.after = conversation_id::parse(*p->after).value_or(conversation_id{});
   auto unknown = storage::not_found_for("Conversation", p->after.value_or(""), c.by);
-  auto list = [q, unknown, org = c.by.org](const storage::reader& r) -> result<std::string> {
-    if (q.after && !storage::find_conversation(r, *q.after, org)) return unknown;
+  bool needs_cursor = q.after && q.by != storage::conversation_order::last_run_completion;
+  auto list = [q, unknown, needs_cursor, org = c.by.org](const storage::reader& r) -> result<std::string> {
+    if (needs_cursor && !storage::find_conversation(r, *q.after, org)) return unknown;
     std::string out = "[";
     for (auto& found : storage::list_conversations(r, org, q)) {
       if (out.size() > 1) out.push_back(',');

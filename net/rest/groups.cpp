@@ -16,8 +16,11 @@ error no_group(const group_id& id, const actor& by) { return storage::not_found_
 awaitable<outcome> store_new(call& c, group g, const std::vector<block_id>& shared) {
   g.block_ids = shared;
   auto store = [g = std::move(g)](storage::transaction& t) -> result<std::string> {
-    if (auto done = storage::create_group(t, g); !done) return done.error();
-    return json::to_text(g);
+    auto row = g;
+    auto nobodys = [&](auto& id) { return !storage::find_block(t, id, row.organization_id); };
+    std::erase_if(row.block_ids, nobodys);
+    if (auto done = storage::create_group(t, row); !done) return done.error();
+    return json::to_text(row);
   };
   co_return co_await write(c, "group.create", std::move(store));
 }
@@ -85,8 +88,14 @@ awaitable<outcome> erase(call& c) {
 struct list_parameters {
   std::optional<manager_type> manager_type_;
   std::optional<std::string> project_id;
+  std::optional<bool> show_hidden_groups; // there are none
 };
-BOOST_DESCRIBE_STRUCT(list_parameters, (), (manager_type_, project_id))
+BOOST_DESCRIBE_STRUCT(list_parameters, (), (manager_type_, project_id, show_hidden_groups))
+
+struct parameters_of_agent {
+  std::optional<std::string> manager_type_;
+};
+BOOST_DESCRIBE_STRUCT(parameters_of_agent, (), (manager_type_))
 
 // Cursors that nobody has are passed over.
 std::string place_of(const storage::reader& r, const std::optional<std::string>& cursor) {
@@ -96,12 +105,8 @@ std::string place_of(const storage::reader& r, const std::optional<std::string>&
 }
 
 awaitable<outcome> list_page(call& c, storage::group_query q, std::int64_t limit, sort_order order) {
-  auto p = query_of<list_parameters>(c);
-  if (!p) co_return p.error();
   auto page = query_of<page_parameters>(c);
   if (!page) co_return page.error();
-  q.type = p->manager_type_;
-  q.project_id = p->project_id;
   q.pages.limit = page->items(limit);
   q.pages.order = page->order.value_or(order);
   auto list = [q, org = c.by.org, before = page->before,
@@ -114,15 +119,25 @@ awaitable<outcome> list_page(call& c, storage::group_query q, std::int64_t limit
 }
 
 awaitable<outcome> list(call& c) {
-  storage::group_query all;
-  co_return co_await list_page(c, std::move(all), 50, sort_order::asc);
+  auto p = query_of<list_parameters>(c);
+  if (!p) co_return p.error();
+  storage::group_query q;
+  q.type = p->manager_type_;
+  if (p->project_id && !p->project_id->empty()) q.project_id = p->project_id;
+  co_return co_await list_page(c, std::move(q), 50, sort_order::asc);
 }
 
 awaitable<outcome> list_of_agent(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
+  auto p = query_of<parameters_of_agent>(c);
+  if (!p) co_return p.error();
   storage::group_query q;
   q.member = *id;
+  if (auto& word = p->manager_type_; word && !word->empty()) {
+    q.type = json::enum_from<manager_type>(*word);
+    if (!q.type) co_return http::response::json("[]"); // of a type that no group has
+  }
   co_return co_await list_page(c, std::move(q), 100, sort_order::desc);
 }
 
@@ -136,17 +151,24 @@ awaitable<outcome> count(call& c) {
 }
 
 // -- shared blocks --------------------------------------------------------------------------------
+result<block_id> block_of_path(const call& c) {
+  auto text = c.path_value("block_id");
+  if (auto id = block_id::parse(text)) return *id;
+  return invalid_argument("Invalid block ID format: " + std::string(text) +
+                          ". Expected format: 'block-<uuid4>'");
+}
+
 awaitable<outcome> change_blocks(call& c, bool attach) {
   auto id = path_id<group_id>(c, "group_id");
   if (!id) co_return id.error();
-  auto wanted = path_id<block_id>(c, "block_id");
+  auto wanted = block_of_path(c);
   if (!wanted) co_return wanted.error();
   auto store = [id = *id, wanted = *wanted, attach,
                 by = c.by](storage::transaction& t) -> result<std::string> {
     auto g = storage::find_group(t, id, by.org);
     if (!g) return no_group(id, by);
     auto b = storage::find_block(t, wanted, by.org);
-    if (attach && !b) return storage::not_found_for("Block", wanted.str(), by);
+    if (!b) return storage::not_found_for("Block", wanted.str(), by);
     if (!attach)
       storage::unshare_block(t, *g, wanted);
     else if (auto done = storage::share_block(t, *g, *b); !done)

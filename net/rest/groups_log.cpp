@@ -2,6 +2,7 @@
 #include "net/rest/groups_log.hpp"
 
 #include "core/project/messages.hpp"
+#include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/agents.hpp"
 #include "storage/group_runs.hpp"
@@ -37,20 +38,11 @@ void write_entry(std::string& out, const group_run::log_entry& e) {
 std::string conversation_text(const storage::reader& r, const group& g, const page_parameters& page) {
   auto log = storage::group_log(r, g.id);
   auto position = [&](const std::optional<std::string>& cursor) {
-    auto it = std::find_if(log.begin(), log.end(), [&](auto& e) { return e.otid == cursor; });
-    return it == log.end() ? std::uint64_t{0} : it->sequence;
+    auto it = std::find_if(log.begin(), log.end(), [&](auto& e) { return cursor && e.otid == cursor; });
+    return it == log.end() ? std::nullopt : std::optional(it->sequence);
   };
-  auto before = page.before ? position(page.before) : 0;
-  auto after = page.after ? position(page.after) : 0;
-  std::erase_if(log, [&](auto& e) { return (before && e.sequence >= before) || e.sequence <= after; });
-  auto most = page.items(100);
-  if (log.size() > most) {
-    auto extra = static_cast<std::ptrdiff_t>(log.size() - most);
-    if (page.order.value_or(sort_order::desc) == sort_order::desc)
-      log.erase(log.begin(), log.begin() + extra);
-    else
-      log.erase(log.end() - extra, log.end());
-  }
+  cut_window(log, position(page.before), position(page.after), page.items(100),
+             page.order.value_or(sort_order::desc));
   std::string out = "[";
   for (auto& e : log) {
     if (out.size() > 1) out.push_back(',');

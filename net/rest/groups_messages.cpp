@@ -3,6 +3,7 @@
 #include "net/rest/message_lists.hpp"
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
+#include "net/rest/run_messages.hpp"
 #include "storage/agents.hpp"
 #include "storage/group_runs.hpp"
 #include "storage/groups.hpp"
@@ -27,17 +28,25 @@ BOOST_DESCRIBE_STRUCT(list_parameters, (),
                       (use_assistant_message, assistant_message_tool_name, assistant_message_tool_kwarg,
                        include_return_message_types, view))
 
-// Cuts the places to the window that a page asks for: from the end that the order names, oldest first as with agents.
-void cut(std::vector<storage::message_place>& all, const std::optional<std::uint64_t>& before,
-         const std::optional<std::uint64_t>& after, std::size_t limit, sort_order order) {
-  std::erase_if(
-      all, [&](auto& m) { return (before && m.sequence >= *before) || (after && m.sequence <= *after); });
-  if (all.size() <= limit) return;
-  auto extra = static_cast<std::ptrdiff_t>(all.size() - limit);
-  if (order == sort_order::desc)
-    all.erase(all.begin(), all.begin() + extra);
-  else
-    all.erase(all.end() - extra, all.end());
+using places = std::vector<storage::message_place>;
+
+// The manager's messages: from the end that the order names, oldest first all the same.
+result<void> cut_of_manager(const storage::reader& r, places& all, const page_parameters& page,
+                            const agent_id& manager, const org_id& org) {
+  auto before = sequence_of(r, page.before, org, manager);
+  if (!before) return before.error();
+  auto after = sequence_of(r, page.after, org, manager);
+  if (!after) return after.error();
+  cut_window(all, *before, *after, page.exactly(10), page.order.value_or(sort_order::desc));
+  return {};
+}
+
+// Without a manager the oldest come first, whatever the order.
+result<void> cut_of_members(const storage::reader& r, places& all, const page_parameters& page,
+                            const org_id& org) {
+  auto w = message_window(r, page, org);
+  if (!w) return w.error();
+  return cut_between(all, *w, page.exactly(10), sort_order::asc, [](auto& m) { return m.sequence; });
 }
 
 awaitable<outcome> list(call& c) {
@@ -51,18 +60,16 @@ awaitable<outcome> list(call& c) {
     auto g = storage::find_group(r, id, by.org);
     if (!g) return storage::not_found_for("Group", id.str(), by);
     if (p.view == group_view::conversation) return conversation_text(r, *g, page);
-    auto before = sequence_of(r, page.before, by.org);
-    if (!before) return before.error();
-    auto after = sequence_of(r, page.after, by.org);
-    if (!after) return after.error();
-    auto places = storage::group_messages(r, *g, false);
-    cut(places, *before, *after, page.items(10), page.order.value_or(sort_order::desc));
+    auto shown = storage::group_messages(r, *g, false);
+    auto cut = g->manager_agent_id ? cut_of_manager(r, shown, page, *g->manager_agent_id, by.org)
+                                   : cut_of_members(r, shown, page, by.org);
+    if (!cut) return cut.error();
     project::options o;
     o.use_assistant_message = p.use_assistant_message;
     o.assistant_message_tool_name = p.assistant_message_tool_name;
     o.assistant_message_tool_kwarg = p.assistant_message_tool_kwarg;
     std::vector<storage::stored_message> messages;
-    for (auto& at : places) messages.push_back(storage::load_message(r, at));
+    for (auto& at : shown) messages.push_back(storage::load_message(r, at));
     return project::to_array(project::project_list(messages, o), p.include_return_message_types);
   };
   co_return co_await read_on_worker(c, std::move(list));

@@ -10,23 +10,27 @@ namespace troupe::net::rest {
 
 namespace {
 
-struct list_parameters {
+struct active_parameters {
   std::optional<std::string> source_id, before, after;
   std::optional<item_limit> limit;
-  std::optional<sort_order> order;
+  bool ascending = true;
+};
+BOOST_DESCRIBE_STRUCT(active_parameters, (), (source_id, before, after, limit, ascending))
+
+struct list_parameters : active_parameters {
+  sort_order order = sort_order::desc;
   only_created_at order_by = only_created_at::created_at;
   bool active = false;
-  std::optional<bool> ascending;
 };
-BOOST_DESCRIBE_STRUCT(list_parameters, (),
-                      (source_id, before, after, limit, order, order_by, active, ascending))
+BOOST_DESCRIBE_STRUCT(list_parameters, (active_parameters), (order, order_by, active))
 
-// Of a source there are none: files are worked on without jobs.
-awaitable<outcome> answer_list(call& c, const list_parameters& p, std::int64_t default_limit, bool active) {
+// Batches have lists of their own. Of a source there are none: files are worked on without jobs.
+awaitable<outcome> answer_list(call& c, const active_parameters& p, std::int64_t default_limit,
+                               sort_order order, bool active) {
   storage::job_query q;
   q.limit = items(p.limit.value_or(item_limit{default_limit}));
-  q.order = p.order.value_or(sort_order::desc);
-  if (!p.order && p.ascending) q.order = *p.ascending ? sort_order::asc : sort_order::desc;
+  q.order = order;
+  q.type = job_type::job;
   q.active = active;
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
     for (auto [text, id] : {std::pair(&p.before, &q.before), std::pair(&p.after, &q.after)}) {
@@ -35,7 +39,7 @@ awaitable<outcome> answer_list(call& c, const list_parameters& p, std::int64_t d
       if (!*id || !storage::find_job(r, **id, c.by.org))
         return fail(errc::invalid_argument, "Job with id " + **text + " not found");
     }
-    if (p.source_id) return "[]";
+    if (p.source_id && !p.source_id->empty()) return "[]";
     return json::to_text(storage::list_jobs(r, c.by.org, q));
   });
 }
@@ -43,13 +47,15 @@ awaitable<outcome> answer_list(call& c, const list_parameters& p, std::int64_t d
 awaitable<outcome> list(call& c) {
   auto p = query_of<list_parameters>(c);
   if (!p) co_return p.error();
-  co_return co_await answer_list(c, *p, 100, p->active);
+  auto order = p->ascending ? p->order : sort_order::desc;
+  co_return co_await answer_list(c, *p, 100, order, p->active);
 }
 
 awaitable<outcome> list_active(call& c) {
-  auto p = query_of<list_parameters>(c);
+  auto p = query_of<active_parameters>(c);
   if (!p) co_return p.error();
-  co_return co_await answer_list(c, *p, 50, true);
+  auto order = p->ascending ? sort_order::asc : sort_order::desc;
+  co_return co_await answer_list(c, *p, 50, order, true);
 }
 
 awaitable<outcome> retrieve(call& c) {

@@ -4,25 +4,27 @@
 
 namespace troupe::net::rest {
 
-result<std::optional<std::uint64_t>>
-sequence_of(const storage::reader& r, const std::optional<std::string>& cursor, const org_id& org) {
+result<std::optional<std::uint64_t>> sequence_of(const storage::reader& r,
+                                                 const std::optional<std::string>& cursor, const org_id& org,
+                                                 const std::optional<agent_id>& agent) {
   std::optional<std::uint64_t> none;
-  if (!cursor) return none;
+  if (!cursor || cursor->empty()) return none;
   auto id = message_id::parse(*cursor);
   auto at = id ? storage::find_message_place(r, *id) : std::nullopt;
   if (!at || !storage::find_agent(r, at->agent, org))
-    return fail(errc::not_found, "No message found with id '" + *cursor + "' for agent 'None'.");
+    return fail(errc::not_found, "No message found with id '" + *cursor + "' for agent '" +
+                                     (agent ? agent->str() : "None") + "'.");
   return std::optional(at->sequence);
 }
 
 result<storage::history_query> window_of(const storage::reader& r, const page_parameters& page,
-                                         const org_id& org) {
+                                         const org_id& org, const std::optional<agent_id>& agent) {
   storage::history_query q;
   q.limit = page.limit && page.limit->value == 0 ? 0 : page.items(100);
   q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
-  auto before = sequence_of(r, page.before, org);
+  auto before = sequence_of(r, page.before, org, agent);
   if (!before) return before.error();
-  auto after = sequence_of(r, page.after, org);
+  auto after = sequence_of(r, page.after, org, agent);
   if (!after) return after.error();
   q.before = *before;
   q.after = *after;
@@ -33,6 +35,22 @@ void narrow(storage::history_query& q, const std::optional<std::string>& convers
   q.default_thread = conversation == "default";
   if (conversation && !q.default_thread)
     q.conversation = conversation_id::parse(*conversation).value_or(conversation_id{});
+}
+
+result<void> check_edit(call& c) {
+  auto document = body_document(c);
+  if (!document) return document.error();
+  if (json::find(*document, "content") || json::find(*document, "reasoning")) return {};
+  json::reader r("body");
+  for (auto [model, member] : {std::pair("UpdateSystemMessage", "content"),
+                               {"UpdateUserMessage", "content"},
+                               {"UpdateReasoningMessage", "reasoning"},
+                               {"UpdateAssistantMessage", "content"}}) {
+    json::reader::scope kind(r, model);
+    json::reader::scope at(r, member);
+    r.fail("missing", "Field required", *document);
+  }
+  return json::to_error(r.errors());
 }
 
 bool shows_text(const storage::reader& r, const agent_id& agent) {

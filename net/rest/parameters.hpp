@@ -81,6 +81,10 @@ struct page_parameters {
   std::size_t items(std::int64_t otherwise) const {
     return rest::items(limit.value_or(item_limit{otherwise}));
   }
+  // The same where the API gives nothing for 0.
+  std::size_t exactly(std::int64_t otherwise) const {
+    return limit && limit->value == 0 ? 0 : items(otherwise);
+  }
 };
 BOOST_DESCRIBE_STRUCT(page_parameters, (), (before, after, limit, order, order_by))
 
@@ -99,6 +103,34 @@ void cut_page(std::vector<T>& all, const page_parameters& p, std::int64_t defaul
   if (auto it = at(p.before); it != all.end()) all.erase(it, all.end());
   if (auto it = at(p.after); it != all.end()) all.erase(all.begin(), it + 1);
   if (auto limit = p.items(default_limit); all.size() > limit) all.resize(limit);
+}
+
+// The cursors of a list whose items have places in time.
+template <class Place> struct window { std::optional<Place> before, after; };
+
+// A page of a short list, oldest first, by the places that `at` gives. One cursor counts in the chosen order; two are a
+// window in time, of which a page that it is too long for shows the middle. Errors: invalid_argument, for cursors the
+// wrong way round.
+template <class T, class Place, class At>
+result<void> cut_between(std::vector<T>& all, const window<Place>& w, std::size_t limit, sort_order order,
+                         At at) {
+  bool both = w.before && w.after, forward = order == sort_order::asc;
+  if (both && *w.before < *w.after)
+    return fail(errc::invalid_argument, "'before' reference must be later than 'after' reference");
+  auto& low = both || forward ? w.after : w.before;
+  auto& high = both || forward ? w.before : w.after;
+  if (low || high)
+    std::erase_if(all, [&](auto& x) {
+      Place p = at(x);
+      return (low && !(*low < p)) || (high && !(p < *high));
+    });
+  if (!forward) std::reverse(all.begin(), all.end());
+  if (both && all.size() > limit) {
+    all.resize(std::min(all.size(), 2 * limit));
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2 - limit / 2));
+  }
+  if (all.size() > limit) all.resize(limit);
+  return {};
 }
 
 } // namespace troupe::net::rest

@@ -32,6 +32,7 @@ void add_message_search(router& r);
 void add_messages(router& r);
 void add_models(router& r);
 void add_runs(router& r);
+void add_run_search(router& r);
 void add_run_streaming(router& r);
 void add_steps(router& r);
 void add_tags(router& r);

@@ -109,16 +109,17 @@ awaitable<std::optional<run>> wait_for_request(const call& c, const std::string&
   co_return std::nullopt;
 }
 
+// The newest that goes on: of a conversation, or of any thread of an agent.
 std::optional<run> active_run(const call& c, const thread_name& name, const conversation_body& b) {
   storage::run_query q;
   q.statuses = {run_status::created, run_status::running};
   q.conversation = name.conversation;
+  q.limit = 1;
   auto agent = name.is_default ? agent_id::parse(b.agent_id.value_or("")) : name.agent;
   if (!agent && !name.conversation) return std::nullopt;
   if (agent) q.agents.push_back(*agent);
-  for (auto& row : storage::list_runs(*c.s.db->snapshot(), c.by.org, q))
-    if (row.conversation == name.conversation) return row;
-  return std::nullopt;
+  auto rows = storage::list_runs(*c.s.db->snapshot(), c.by.org, q);
+  return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
 }
 
 awaitable<outcome> of_conversation(call& c) {
@@ -127,10 +128,12 @@ awaitable<outcome> of_conversation(call& c) {
   auto b = optional_body_of<conversation_body>(c);
   if (!b) co_return b.error();
   auto how = reading_of(c, b->starting_after, b->include_pings);
-  if (b->run_id) co_return resume_run(c, *b->run_id, how);
-  if (b->otid) {
+  if (b->run_id && !b->run_id->empty()) co_return resume_run(c, *b->run_id, how);
+  if (b->otid && !b->otid->empty()) {
     auto row = co_await wait_for_request(c, *b->otid);
-    if (!row) co_return fail(errc::not_found, "No run found for otid: " + *b->otid);
+    if (!row)
+      co_return fail(errc::not_found,
+                     "No run found for otid=" + *b->otid + ". The run may have expired or never existed.");
     co_return resume(c, *row, how);
   }
   auto row = active_run(c, *name, *b);

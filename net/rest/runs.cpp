@@ -17,32 +17,7 @@ result<run_id> run_named(std::string_view text) {
   return invalid_argument("Invalid run ID format: " + std::string(text) + ". Expected format: 'run-<uuid4>'");
 }
 
-namespace {
-
-// The run's id in the path.
-result<run_id> run_of_path(const call& c) { return run_named(c.path_value("run_id")); }
-
-error no_run(const call& c, const run_id& id, std::string_view kind = "Run") {
-  return storage::not_found_for(kind, id.str(), c.by);
-}
-
-// -- lists ----------------------------------------------------------------------------------------
-struct list_parameters {
-  std::optional<std::string> agent_id, conversation_id, before, after;
-  std::vector<std::string> agent_ids, statuses;
-  std::optional<bool> background;
-  std::optional<troupe::stop_reason> stop_reason;
-  std::optional<bounded<1, 1000>> limit;
-  std::optional<sort_order> order;
-  only_created_at order_by = only_created_at::created_at;
-  bool active = false;
-  std::optional<bool> ascending;
-};
-BOOST_DESCRIBE_STRUCT(list_parameters, (),
-                      (agent_id, conversation_id, before, after, agent_ids, statuses, background, stop_reason,
-                       limit, order, order_by, active, ascending))
-
-result<storage::run_query> query_for(const list_parameters& p) {
+result<storage::run_query> run_query_for(const run_list_parameters& p) {
   storage::run_query q;
   q.limit = static_cast<std::size_t>(p.limit.value_or(bounded<1, 1000>{100}).value);
   q.order = p.order.value_or(sort_order::desc);
@@ -58,30 +33,49 @@ result<storage::run_query> query_for(const list_parameters& p) {
     if (!status) return fail(errc::invalid_argument, "'" + text + "' is not a valid RunStatus");
     q.statuses.push_back(*status);
   }
-  if (p.active) q.statuses = {run_status::created, run_status::running};
+  if (p.active && p.statuses.empty()) q.statuses = {run_status::created, run_status::running};
   auto ids = p.agent_ids;
-  if (p.agent_id) ids = {*p.agent_id};
+  if (p.agent_id && !p.agent_id->empty()) ids = {*p.agent_id};
   for (auto& text : ids)
     q.agents.push_back(agent_id::parse(text).value_or(agent_id{})); // what is no id is nobody's
   return q;
 }
 
+std::string run_list_text(const std::vector<run>& rows) {
+  std::string out = "[";
+  for (auto& row : rows) {
+    if (out.size() > 1) out.push_back(',');
+    run::write_api(out, row, true);
+  }
+  return out + "]";
+}
+
+namespace {
+
+// The run's id in the path.
+result<run_id> run_of_path(const call& c) { return run_named(c.path_value("run_id")); }
+
+error no_run(const call& c, const run_id& id, std::string_view kind = "Run") {
+  return storage::not_found_for(kind, id.str(), c.by);
+}
+
+// -- lists ----------------------------------------------------------------------------------------
+struct public_parameters : run_list_parameters {
+  only_created_at order_by = only_created_at::created_at;
+};
+BOOST_DESCRIBE_STRUCT(public_parameters, (run_list_parameters), (order_by))
+
 awaitable<outcome> answer_list(call& c, storage::run_query q) {
   auto list = [q = std::move(q), org = c.by.org](const storage::reader& r) -> result<std::string> {
-    std::string out = "[";
-    for (auto& row : storage::list_runs(r, org, q)) {
-      if (out.size() > 1) out.push_back(',');
-      run::write_api(out, row, true);
-    }
-    return out + "]";
+    return run_list_text(storage::list_runs(r, org, q));
   };
   co_return co_await read_on_worker(c, std::move(list));
 }
 
 awaitable<outcome> list(call& c) {
-  auto p = query_of<list_parameters>(c);
+  auto p = query_of<public_parameters>(c);
   if (!p) co_return p.error();
-  auto q = query_for(*p);
+  auto q = run_query_for(*p);
   if (!q) co_return q.error();
   co_return co_await answer_list(c, std::move(*q));
 }
@@ -95,11 +89,11 @@ BOOST_DESCRIBE_STRUCT(active_parameters, (), (agent_id, background))
 awaitable<outcome> list_active(call& c) {
   auto given = query_of<active_parameters>(c);
   if (!given) co_return given.error();
-  list_parameters p;
+  run_list_parameters p;
   p.agent_id = given->agent_id;
   p.background = given->background;
   p.active = true;
-  auto q = query_for(p);
+  auto q = run_query_for(p);
   if (!q) co_return q.error();
   co_return co_await answer_list(c, std::move(*q));
 }
@@ -157,9 +151,16 @@ std::string group_messages_text(const storage::reader& r, const run& row, const 
   }
   if (p.before) all.erase(std::find_if(all.begin(), all.end(), is(p.before)), all.end());
   if (p.order.value_or(sort_order::asc) == sort_order::desc) std::reverse(all.begin(), all.end());
-  if (all.size() > p.items(100)) all.resize(p.items(100));
+  if (all.size() > p.exactly(100)) all.resize(p.exactly(100));
   auto config = row.request_config.value_or(run_request_config{});
   return project::to_array(all, config.include_return_message_types);
+}
+
+// The types of message that the run was asked to show; nothing: all.
+std::optional<std::vector<message_type>> shown_types(const run& row) {
+  auto types = row.request_config ? row.request_config->include_return_message_types : std::nullopt;
+  if (types && types->empty()) types.reset();
+  return types;
 }
 
 awaitable<outcome> messages(call& c) {
@@ -173,22 +174,53 @@ awaitable<outcome> messages(call& c) {
     auto order = p->order.value_or(sort_order::asc);
     if (row.group) return group_messages_text(r, row, *p);
     auto all = storage::messages_of_run(r, row.agent, row.id, row.first_sequence, row.last_sequence);
-    auto cut = cut_messages(r, std::move(all), *before, *after, p->items(100), order);
-    return messages_text(r, row, cut, order);
+    auto cut = cut_messages(r, std::move(all), *before, *after, p->exactly(100), order);
+    // What the run was told of assistant messages is for its own answer, not for this list.
+    project::options o;
+    o.text_is_assistant_message = shows_text(r, row.agent);
+    o.reverse = order == sort_order::desc;
+    return project::to_array(project::project_list(cut, o), shown_types(row));
   });
+}
+
+// -- its steps ------------------------------------------------------------------------------------
+using step_place = std::pair<timestamp, step_id>;
+step_place place_of(const step& s) { return {s.created_at, s.id}; }
+
+// Cursors may be steps of any run. Errors: not_found.
+result<std::optional<step_place>> place_named(const storage::reader& r,
+                                              const std::optional<std::string>& cursor) {
+  std::optional<step_place> none;
+  if (!cursor || cursor->empty()) return none;
+  auto id = step_id::parse(*cursor);
+  auto s = id ? storage::find_step(r, *id) : std::nullopt;
+  if (!s) return fail(errc::not_found, "No Step found with id " + *cursor);
+  return std::optional(place_of(*s));
 }
 
 awaitable<outcome> steps(call& c) {
   auto p = query_of<page_parameters>(c);
   if (!p) co_return p.error();
   co_return read_run(c, [&](const storage::reader& r, const run& row) -> result<std::string> {
+    auto before = place_named(r, p->before);
+    if (!before) return before.error();
+    auto after = place_named(r, p->after);
+    if (!after) return after.error();
     auto all = storage::steps_of(r, row);
-    cut_page(all, *p, 100, sort_order::desc);
+    window<step_place> w{*before, *after};
+    auto cut = cut_between(all, w, p->exactly(100), p->order.value_or(sort_order::desc), place_of);
+    if (!cut) return cut.error();
     return json::to_text(all);
   });
 }
 
-awaitable<outcome> trace(call&) {
+struct trace_parameters {
+  std::optional<bounded<1, 5000>> limit;
+};
+BOOST_DESCRIBE_STRUCT(trace_parameters, (), (limit))
+
+awaitable<outcome> trace(call& c) {
+  if (auto p = query_of<trace_parameters>(c); !p) co_return p.error();
   co_return fail(
       errc::not_implemented,
       "OTEL traces require ClickHouse. Set LETTA_CLICKHOUSE_ENDPOINT and configure ClickHouse connection.");
@@ -220,9 +252,7 @@ std::string messages_text(const storage::reader& r, const run& row,
   o.assistant_message_tool_kwarg = config.assistant_message_tool_kwarg;
   o.text_is_assistant_message = shows_text(r, row.agent);
   o.reverse = order == sort_order::desc;
-  auto types = config.include_return_message_types;
-  if (types && types->empty()) types.reset();
-  return project::to_array(project::project_list(messages, o), types);
+  return project::to_array(project::project_list(messages, o), shown_types(row));
 }
 
 void add_runs(router& r) {

@@ -16,13 +16,20 @@ struct destination {
   bool replays = false; // in the background: the same otids give the same run again, also after its end
 };
 
-// The request as it goes to the context's mailbox. Errors: not_found, for the agent or the model.
+// The request as it goes to the context's mailbox, but for its images. Errors: not_found, for the agent or the model.
+awaitable<result<std::shared_ptr<storage::turn_order>>> prepare_order(call& c, destination to,
+                                                                      send_request request, turn::mode how);
+// With its images. Errors: also invalid_argument, for those.
 awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
                                                      turn::mode how);
 
 // The model that summarises where these settings name one that is known; otherwise the agent's own does.
 // No provider is asked: a message does not wait for a model that it will hardly need.
 std::optional<llm_config> summarizer_of(const call& c, const compaction_settings& settings);
+
+// A request that turns out to be impossible when it has its run: the run has failed. The answer of its mode: the error,
+// a stream that says so, or the run as it was accepted.
+awaitable<outcome> refuse(call& c, const storage::turn_order& order, const error& why);
 
 // Runs the turn; the answer is its response, or the stream of its events.
 awaitable<outcome> send(call& c, destination to, send_request request, turn::mode how);

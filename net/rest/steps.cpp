@@ -1,6 +1,7 @@
 // /steps (reference: agent-loop §6.6)
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
+#include "net/rest/run_messages.hpp"
 #include "storage/organizations.hpp"
 #include "storage/runs.hpp"
 #include "storage/traces.hpp"
@@ -106,30 +107,43 @@ awaitable<outcome> messages(call& c) {
   auto write = [&](const storage::reader& r, const step& s) -> result<std::string> {
     auto row = s.run ? storage::find_run(r, *s.run) : std::nullopt;
     if (!row) return "[]";
-    auto before = sequence_of(r, p->before, c.by.org);
-    if (!before) return before.error();
-    auto after = sequence_of(r, p->after, c.by.org);
-    if (!after) return after.error();
+    auto cursors = message_window(r, *p, c.by.org);
+    if (!cursors) return cursors.error();
     auto all = storage::messages_of_run(r, row->agent, row->id, row->first_sequence, row->last_sequence);
     std::erase_if(all, [&](auto& m) { return m->step != s.id; });
     project::options o;
     o.text_is_assistant_message = false;
     o.reverse = true;
-    auto cut =
-        cut_messages(r, std::move(all), *before, *after, p->items(100), p->order.value_or(sort_order::asc));
-    return project::to_array(project::project_list(cut, o), std::nullopt);
+    auto at = [&](auto& m) {
+      auto place = storage::find_message_place(r, m->id);
+      return place ? place->sequence : 0;
+    };
+    auto cut = cut_between(all, *cursors, p->exactly(100), p->order.value_or(sort_order::asc), at);
+    if (!cut) return cut.error();
+    return project::to_array(project::project_list(all, o), std::nullopt);
   };
   co_return read_step(c, write, [](auto&) -> result<std::string> { return "[]"; });
 }
 
 // The trace of a step; null where none is kept, or there is no such step. It may be among what the store writes later.
+awaitable<outcome> answer_trace(call& c, step_id id) {
+  co_await commit_the_rest(c);
+  co_return read(c, [&](const storage::reader& r) -> result<std::string> {
+    return json::to_text(storage::find_trace(r, id, c.by.org));
+  });
+}
+
 awaitable<outcome> trace(call& c) {
   auto id = path_id<step_id>(c, "step_id");
   if (!id) co_return id.error();
-  co_await commit_the_rest(c);
-  co_return read(c, [&](const storage::reader& r) -> result<std::string> {
-    return json::to_text(storage::find_trace(r, *id, c.by.org));
-  });
+  co_return co_await answer_trace(c, *id);
+}
+
+// As the first versions had it: what is no id has no trace.
+awaitable<outcome> old_trace(call& c) {
+  auto id = step_id::parse(c.path_value("step_id"));
+  if (!id) co_return http::response::json("null");
+  co_return co_await answer_trace(c, *id);
 }
 
 struct feedback_body {
@@ -138,7 +152,7 @@ struct feedback_body {
 };
 BOOST_DESCRIBE_STRUCT(feedback_body, (), (feedback, tags))
 
-// Without feedback it is taken back; tags stay unless given.
+// Without feedback it is taken back; tags stay unless there are others.
 awaitable<outcome> feedback(call& c) {
   auto id = path_id<step_id>(c, "step_id");
   if (!id) co_return id.error();
@@ -148,7 +162,7 @@ awaitable<outcome> feedback(call& c) {
     auto s = storage::find_step(t, id, by.org);
     if (!s) return storage::not_found_for("Step", id.str(), by);
     s->feedback = change.feedback;
-    if (change.tags) s->tags = *change.tags;
+    if (change.tags && !change.tags->empty()) s->tags = *change.tags;
     storage::put_step(t, *s);
     return json::to_text(*s);
   };
@@ -172,12 +186,24 @@ awaitable<outcome> set_transaction(call& c) {
 
 } // namespace
 
+result<window<std::uint64_t>> message_window(const storage::reader& r, const page_parameters& page,
+                                             const org_id& org) {
+  window<std::uint64_t> out;
+  for (auto [text, place] : {std::pair(&page.before, &out.before), std::pair(&page.after, &out.after)}) {
+    if (!*text || (*text)->empty()) continue;
+    auto at = sequence_of(r, *text, org);
+    if (!at) return fail(errc::not_found, "No Message found with id " + **text);
+    *place = *at;
+  }
+  return out;
+}
+
 void add_steps(router& r) {
   r.add("GET", "/steps/", list);
   r.add("GET", "/steps/{step_id}", retrieve);
   r.add("GET", "/steps/{step_id}/metrics", metrics);
   r.add("GET", "/steps/{step_id}/trace", trace);
-  r.add("GET", "/telemetry/{step_id}", trace);
+  r.add("GET", "/telemetry/{step_id}", old_trace);
   r.add("GET", "/steps/{step_id}/messages", messages);
   r.add("PATCH", "/steps/{step_id}/feedback", feedback);
   r.add("PATCH", "/steps/{step_id}/transaction/{transaction_id}", set_transaction);

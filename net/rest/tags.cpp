@@ -1,5 +1,5 @@
 // /tags (reference: resources §10.2)
-#include "net/rest/parameters.hpp"
+#include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/agents.hpp"
 
@@ -31,9 +31,9 @@ awaitable<outcome> list_tags(call& c) {
   storage::tag_query q;
   q.limit = items(p->limit);
   q.order = p->order;
-  q.after = p->after;
-  q.before = p->before;
-  q.part = p->name ? p->name : p->query_text;
+  q.after = filled(p->after);
+  q.before = filled(p->before);
+  q.part = filled(p->name) ? p->name : p->query_text;
   auto list = [q, org = c.by.org](const storage::reader& r) -> result<std::string> {
     return json::to_text(storage::list_tags(r, org, q));
   };

@@ -34,7 +34,12 @@ result<destination> destination_of(const call& c, const thread_name& name,
   to.replays = true;
   to.run_type = "send_message";
   auto agent = name.agent;
-  if (name.is_default && agent_text) agent = agent_id::parse(*agent_text);
+  if (name.is_default && agent_text && !agent_text->empty()) {
+    agent = agent_id::parse(*agent_text);
+    if (!agent)
+      return invalid_argument("Invalid agent ID format: " + *agent_text +
+                              ". Expected format: 'agent-<uuid4>'");
+  }
   if (agent) {
     to.agent = *agent;
     return to;
@@ -47,8 +52,10 @@ result<destination> destination_of(const call& c, const thread_name& name,
   to.agent = found->agent;
   to.conversation = found->id;
   to.run_type = "send_conversation_message";
-  to.model = found->model;
-  to.model_settings_ = found->model_settings_;
+  if (found->model && !found->model->empty()) { // its settings are those of its model, if it has one
+    to.model = found->model;
+    to.model_settings_ = found->model_settings_;
+  }
   return to;
 }
 

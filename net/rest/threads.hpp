@@ -14,7 +14,7 @@ struct thread_name {
 // Errors: invalid_body, for what is none of them.
 result<thread_name> thread_of_path(const call& c);
 
-// Where a message goes; `agent_text`: the agent that goes with `default`. Errors: not_found.
+// Where a message goes; `agent_text`: the agent that goes with `default`. Errors: not_found, invalid_argument.
 result<destination> destination_of(const call& c, const thread_name& name,
                                    const std::optional<std::string>& agent_text);
 

@@ -10,15 +10,61 @@
 
 namespace troupe::net::rest {
 
+enum class tool_search_mode { vector, fts, hybrid };
+BOOST_DESCRIBE_ENUM(tool_search_mode, vector, fts, hybrid)
+
+} // namespace troupe::net::rest
+
+namespace troupe::json {
+template <> inline constexpr bool is_literal<net::rest::tool_search_mode> = true;
+}
+
+namespace troupe::net::rest {
+
 awaitable<result<std::string>> in_sandbox(call& c, std::string body) {
   actors::sandbox_job_ptr job =
       std::make_shared<actors::sandbox_job>(actors::sandbox_job{c.s.env->random_uuid(), std::move(body)});
   co_return co_await ask<std::string>(c.s.self, c.s.sandbox, std::move(job));
 }
 
+namespace {
+
+std::optional<std::string> text_in(const json::object& schema, std::string_view name) {
+  auto* v = json::find(schema, name);
+  if (!v || !v->is_string()) return std::nullopt;
+  return std::string(json::view(v->get_string()));
+}
+std::string name_in(const json::object& schema) { return text_in(schema, "name").value_or(""); }
+
+// Why there is no schema, without what is said before it where a tool is made from its source alone.
+error plain_reason(error e) {
+  constexpr std::string_view before = "Failed to derive json schema: ";
+  if (e.message.starts_with(before)) e.message.erase(0, before.size());
+  return e;
+}
+
+// The schema of a tool whose arguments are described apart from its source: under the name of the function, unless the
+// tool has one already.
+awaitable<result<json::object>> schema_of_arguments(call& c, std::string source,
+                                                    std::optional<json::object> arguments, std::string name) {
+  auto answer = co_await in_sandbox(c, tools::schema_request(source, arguments));
+  auto schema = tools::read_schema_answer(answer);
+  if (!schema) co_return plain_reason(schema.error());
+  if (!name.empty()) (*schema)["name"] = boost::json::string(name);
+  if (!text_in(*schema, "description"))
+    (*schema)["description"] = boost::json::string("The " + name_in(*schema) + " tool");
+  co_return schema;
+}
+
+} // namespace
+
 awaitable<result<json::object>> schema_of(call& c, std::string source,
                                           std::optional<json::object> arguments) {
-  auto answer = co_await in_sandbox(c, tools::schema_request(source, arguments));
+  std::string its_own;
+  if (arguments && !arguments->empty())
+    co_return co_await schema_of_arguments(c, std::move(source), std::move(arguments), its_own);
+  std::optional<json::object> none;
+  auto answer = co_await in_sandbox(c, tools::schema_request(source, none));
   co_return tools::read_schema_answer(answer);
 }
 
@@ -35,7 +81,7 @@ struct tool_creation {
   std::optional<json::object> json_schema, args_json_schema;
   char_limit return_char_limit{50'000};
   std::optional<requirements> pip_requirements, npm_requirements;
-  std::optional<bool> default_requires_approval, enable_parallel_execution;
+  std::optional<bool> default_requires_approval, enable_parallel_execution = false;
   static constexpr const char* required[] = {"source_code"};
   static constexpr bool forbid_extra = true;
 };
@@ -50,7 +96,8 @@ struct tool_change {
   std::optional<json::object> json_schema, args_json_schema, metadata__;
   std::optional<char_limit> return_char_limit;
   std::optional<requirements> pip_requirements, npm_requirements;
-  std::optional<bool> default_requires_approval, enable_parallel_execution;
+  std::optional<bool> default_requires_approval;
+  std::optional<bool> enable_parallel_execution = false; // what leaves it out turns it off
 };
 BOOST_DESCRIBE_STRUCT(tool_change, (),
                       (description, tags, source_code, source_type, json_schema, args_json_schema,
@@ -85,21 +132,22 @@ result<tool_creation> creation_of(call& c) {
   auto document = body_document(c);
   if (!document) return document.error();
   auto out = json::read_as<tool_creation>(*document);
-  if (out && out->source_type == "typescript" && !out->json_schema) {
+  if (!out) return out;
+  if (out->json_schema && out->json_schema->empty()) out->json_schema.reset();
+  if (out->json_schema) return out;
+  if (out->source_type == "typescript") {
     json::reader r("body");
-    r.fail_value("TypeScript tools need a json_schema: it is not derived from their source", *document);
+    r.fail_value("TypeScript tools require an explicit json_schema parameter. "
+                 "Unlike Python tools, schema cannot be auto-generated from TypeScript source code.",
+                 *document);
     return json::to_error(r.errors());
   }
-  if (out && out->source_code.empty())
+  if (out->source_code.empty())
     return fail(errc::invalid_argument, "Custom tool is missing source_code field.");
+  if (out->source_type != "python" && out->source_type != "json")
+    return fail(errc::invalid_argument, "Unknown tool source type: " + out->source_type);
   return out;
 }
-
-std::string text_in(const json::object& schema, std::string_view name) {
-  auto* v = json::find(schema, name);
-  return v && v->is_string() ? std::string(json::view(v->get_string())) : std::string{};
-}
-std::string name_in(const json::object& schema) { return text_in(schema, "name"); }
 
 tool new_tool(const call& c, std::string name) {
   tool t;
@@ -114,7 +162,7 @@ tool new_tool(const call& c, std::string name) {
 }
 
 void take(tool& t, const tool_creation& made, const json::object& schema) {
-  t.description = made.description.value_or(text_in(schema, "description"));
+  t.description = made.description ? made.description : text_in(schema, "description");
   if (made.tags && !made.tags->empty()) t.tags = *made.tags;
   t.source_code = made.source_code;
   t.source_type = made.source_type;
@@ -124,11 +172,19 @@ void take(tool& t, const tool_creation& made, const json::object& schema) {
   set(t.pip_requirements, stored(made.pip_requirements));
   set(t.npm_requirements, stored(made.npm_requirements));
   set(t.default_requires_approval, made.default_requires_approval);
-  set(t.enable_parallel_execution, made.enable_parallel_execution);
+  t.enable_parallel_execution = made.enable_parallel_execution;
   t.metadata__["tool_hash"] = boost::json::string(hash_of(t));
 }
 
-// Both endpoints that make tools change the one that has the name already.
+// What stays of the tool that had the name before: which one it is, and tags where there are no others.
+void take_place_of(tool& t, const tool& old) {
+  t.id = old.id;
+  t.created_at = old.created_at;
+  t.created_by_id = old.created_by_id;
+  if (t.tags.empty()) t.tags = old.tags;
+}
+
+// Both endpoints that make tools put them in the place of the one that has the name already.
 awaitable<outcome> create(call& c) {
   auto made = creation_of(c);
   if (!made) co_return made.error();
@@ -142,12 +198,13 @@ awaitable<outcome> create(call& c) {
   if (name.empty()) co_return fail(errc::conflict, "The json_schema of a tool needs a name");
   auto store = [fresh = new_tool(c, name), made = std::move(*made), schema = std::move(*schema),
                 by = c.by](storage::transaction& t) -> result<std::string> {
-    auto row = storage::find_tool_by_name(t, by.org, fresh.name).value_or(fresh);
-    if (tools::is_base_tool(row.name))
-      return fail(errc::conflict, "The name '" + row.name + "' is that of a built-in tool");
+    if (tools::is_base_tool(fresh.name))
+      return fail(errc::conflict, "The name '" + fresh.name + "' is that of a built-in tool");
+    auto row = fresh;
     take(row, made, schema);
     row.last_updated_by_id = by.user;
     row.updated_at = fresh.created_at;
+    if (auto old = storage::find_tool_by_name(t, by.org, fresh.name)) take_place_of(row, *old);
     storage::put_tool(t, row);
     return json::to_text(row);
   };
@@ -178,18 +235,30 @@ result<void> apply(storage::transaction& t, tool& row, const tool_change& change
   return {};
 }
 
-// A new source has to have the function that the tool is named after.
-awaitable<result<void>> check_source(call& c, const tool& row, const tool_change& change) {
-  if (!change.source_code || change.source_type.value_or(row.source_type.value_or("")) == "typescript")
+// New arguments bring a new schema, under the name that the tool has.
+awaitable<result<void>> complete(call& c, const tool& row, tool_change& change) {
+  if (row.tool_type_ != tool_type::custom || change.json_schema || !change.args_json_schema)
     co_return result<void>{};
-  auto name = change.json_schema ? name_in(*change.json_schema) : row.name;
-  auto answer = co_await in_sandbox(c, tools::defines_request(*change.source_code, name));
-  auto defines = tools::read_defines_answer(answer);
-  if (!defines) co_return defines.error();
-  if (*defines) co_return result<void>{};
-  co_return fail(errc::invalid_argument, "Tool name '" + row.name +
-                                             "' does not match the name in the JSON schema '" + name +
-                                             "' or in the source code `" + *change.source_code + "`");
+  auto source = change.source_code.value_or(row.source_code.value_or(""));
+  if (source.empty())
+    co_return fail(errc::invalid_argument, "Source code required when updating with args_json_schema");
+  auto schema = co_await schema_of_arguments(c, source, change.args_json_schema, row.name);
+  if (!schema) co_return schema.error();
+  change.json_schema = std::move(*schema);
+  co_return result<void>{};
+}
+
+// A new source has to have the words that begin the function that the tool is named after.
+result<void> check_source(const tool& row, const tool_change& change) {
+  if (!change.source_code) return {};
+  auto name = change.json_schema ? name_in(*change.json_schema) : std::string{};
+  if (name.empty()) name = row.name;
+  auto type = change.source_type.value_or(row.source_type.value_or(""));
+  auto beginning = (type == "typescript" ? "function " : "def ") + name;
+  if (change.source_code->find(beginning) != std::string::npos) return {};
+  return fail(errc::invalid_argument, "Tool name '" + name +
+                                          "' does not match the name in the JSON schema '" + name +
+                                          "' or in the source code `" + *change.source_code + "`");
 }
 
 awaitable<outcome> modify(call& c) {
@@ -199,8 +268,8 @@ awaitable<outcome> modify(call& c) {
   if (!change) co_return change.error();
   auto present = storage::find_tool(*c.s.db->snapshot(), *id, c.by.org);
   if (!present) co_return storage::not_found_for("Tool", id->str(), c.by);
-  auto checked = co_await check_source(c, *present, *change);
-  if (!checked) co_return checked.error();
+  if (auto done = co_await complete(c, *present, *change); !done) co_return done.error();
+  if (auto done = check_source(*present, *change); !done) co_return done.error();
   auto store = [id = *id, change = std::move(*change), by = c.by,
                 env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto row = storage::find_tool(t, id, by.org);
@@ -226,8 +295,18 @@ awaitable<outcome> remove(call& c) {
   co_return co_await write(c, "tools.delete", std::move(store));
 }
 
+struct search_body {
+  std::optional<std::string> query;
+  tool_search_mode search_mode = tool_search_mode::hybrid;
+  std::optional<std::vector<std::string>> tool_types, tags;
+  bounded<1, 100> limit{50};
+  static constexpr bool forbid_extra = true;
+};
+BOOST_DESCRIBE_STRUCT(search_body, (), (query, search_mode, tool_types, tags, limit))
+
 // What the original answers where it has no vector store; here there is no search of tools at all.
-awaitable<outcome> search(call&) {
+awaitable<outcome> search(call& c) {
+  if (auto body = body_of<search_body>(c); !body) co_return body.error();
   co_return fail(errc::invalid_argument,
                  "Tool semantic search requires tool embedding to be enabled (embed_tools=True).");
 }
@@ -246,7 +325,7 @@ awaitable<outcome> generate_schema(call& c) {
   if (body->source_type == "typescript")
     co_return fail(errc::invalid_argument, "Schemas are derived from Python sources only");
   auto schema = co_await schema_of(c, body->code, std::nullopt);
-  if (!schema) co_return schema.error();
+  if (!schema) co_return plain_reason(schema.error());
   co_return http::response::json(json::print(json::value(std::move(*schema))));
 }
 
@@ -259,6 +338,7 @@ void add_tool_changes(router& r) {
   r.add("DELETE", "/tools/{tool_id}", remove);
   r.add("POST", "/tools/search", search);
   r.add("POST", "/tools/generate-schema", generate_schema);
+  r.declare("POST", "/tools/generate-tool"); // which the API's own list of operations does not name
 }
 
 } // namespace troupe::net::rest

@@ -62,22 +62,37 @@ tools::variables texts(const json::object& given) {
   return out;
 }
 
+result<void> check_type(const std::optional<std::string>& type) {
+  if (!type || *type == "python") return {};
+  if (*type == "typescript") return fail(errc::invalid_argument, "Only Python sources can be run");
+  return invalid_argument("Tool source type is not supported at this time. Found " + *type);
+}
+
+// A request that names the function needs no schema.
+awaitable<result<void>> find_schema(call& c, source_run& body) {
+  if (body.json_schema && body.json_schema->empty()) body.json_schema.reset();
+  if (body.json_schema || !body.name.value_or("").empty()) co_return result<void>{};
+  auto derived = co_await schema_of(c, body.source_code, body.args_json_schema);
+  if (!derived) co_return derived.error();
+  body.json_schema = std::move(*derived);
+  co_return result<void>{};
+}
+
+std::string function_of(const source_run& body) {
+  if (!body.name.value_or("").empty()) return *body.name;
+  auto* named = json::find(*body.json_schema, "name");
+  return named && named->is_string() ? std::string(json::view(named->get_string())) : std::string{};
+}
+
 awaitable<outcome> run_source(call& c) {
   auto body = body_of<source_run>(c);
   if (!body) co_return body.error();
-  if (body->source_type == "typescript")
-    co_return fail(errc::invalid_argument, "Only Python sources can be run");
-  auto schema = body->json_schema;
-  if (!schema) {
-    auto derived = co_await schema_of(c, body->source_code, body->args_json_schema);
-    if (!derived) co_return derived.error();
-    schema = std::move(*derived);
-  }
+  if (auto done = check_type(body->source_type); !done) co_return done.error();
+  if (auto done = co_await find_schema(c, *body); !done) co_return done.error();
   tools::tool_run run;
-  auto* named = json::find(*schema, "name");
-  run.name = named && named->is_string() ? std::string(json::view(named->get_string())) : std::string{};
+  run.name = function_of(*body);
   run.source = std::move(body->source_code);
-  run.schema = std::move(schema);
+  run.schema = std::move(body->json_schema);
   run.arguments = std::move(body->args);
   run.environment = texts(body->env_vars);
   auto answer = co_await in_sandbox(c, tools::run_request(run));

@@ -10,12 +10,6 @@ namespace troupe::runtime {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& texts, std::string_view between) {
-  std::string out;
-  for (auto& t : texts) out.append(out.empty() ? "" : between).append(t);
-  return out;
-}
-
 std::string name_of(const agent_names& names, std::string_view id) {
   auto it = names.find(std::string(id));
   return it == names.end() ? std::string(id) : it->second;
@@ -99,12 +93,12 @@ result<group_card> find_group(const std::vector<group_card>& groups, const std::
   titles.reserve(found.size());
   for (auto* g : found) titles.push_back(g->title + " (" + g->id + ")");
   return fail(errc::invalid_argument,
-              "\"" + wanted + "\" names more than one group: " + joined(titles, ", "));
+              "\"" + wanted + "\" names more than one group: " + text::join(titles, ", "));
 }
 
 // -- what is shown --------------------------------------------------------------------------------
 std::string line_of(const group_card& g) {
-  auto members = joined(g.members, ", ");
+  auto members = text::join(g.members, ", ");
   if (g.keeps_memory()) return g.title + ": " + members + ", " + how_often(g);
   return g.title + ": " + (g.manager.empty() ? members : g.manager + " leads " + members);
 }
@@ -158,7 +152,7 @@ void show_reasons(connection& server, const group_card& g, const std::string& ru
   if (!trace) return;
   std::vector<std::string> reasons;
   for (auto& p : parts_of(*trace)) reasons.push_back(reason_of(p));
-  if (!reasons.empty()) out << "  (" << joined(reasons, "; ") << ")" << std::endl;
+  if (!reasons.empty()) out << "  (" << text::join(reasons, "; ") << ")" << std::endl;
 }
 
 result<void> show_groups(const server_address& at, const std::string& traced_run, std::ostream& out) {

@@ -70,6 +70,11 @@ private:
   std::size_t asks_ = 0, refused_ = 0;
 };
 
+model_reply asks(const agent_id& whom) {
+  return call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
+                      R"({"message":"?","other_agent_id":")" + whom.str() + R"("})"}});
+}
+
 } // namespace
 
 CAF_TEST(a graph of waits never has a circle) {
@@ -113,8 +118,7 @@ CAF_TEST(an answer comes back as the result of the tool) {
   auto b = h.make_agent();
   auto turn = h.send(a, "ask b");
   h.settle();
-  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
-                     R"({"message":"how are you?","other_agent_id":")" + b.str() + R"("})"}}));
+  h.say(asks(b));
   h.say("fine");
   CAF_CHECK(h.only_call().what->body.find("'response': ['fine']") != std::string::npos);
   h.say("b is fine");
@@ -126,10 +130,6 @@ CAF_TEST(who asks back is refused at once and told why) {
   house h;
   auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
   auto b = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto asks = [&](const agent_id& whom) {
-    return call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
-                        R"({"message":"?","other_agent_id":")" + whom.str() + R"("})"}});
-  };
   auto turn = h.send(a, "ask b");
   h.settle();
   h.say(asks(b));
@@ -146,8 +146,7 @@ CAF_TEST(a cancelled ask ends the turn of who was asked) {
   auto b = h.make_agent();
   auto turn = h.send(a, "ask b");
   h.settle();
-  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
-                     R"({"message":"?","other_agent_id":")" + b.str() + R"("})"}}));
+  h.say(asks(b));
   auto cancelled = h.cancel(turn);
   h.settle();
   CAF_CHECK(cancelled->value.value_or(false));
@@ -161,12 +160,52 @@ CAF_TEST(nobody waits longer than the deadline) {
   auto b = h.make_agent();
   auto turn = h.send(a, "ask b");
   h.settle();
-  h.say(call_reply({{"c1", "send_message_to_agent_and_wait_for_reply",
-                     R"({"message":"?","other_agent_id":")" + b.str() + R"("})"}}));
+  h.say(asks(b));
   h.pass(21min);
   CAF_CHECK(h.only_call().what->body.find("did not answer in time") != std::string::npos);
   h.say("b is silent");
   CAF_CHECK(!turn.open());
+}
+
+CAF_TEST(nobody is asked when the tokens of the turn are used up) {
+  house h;
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent();
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(asks(b));
+  for (int i = 0; i < 40; ++i) {
+    auto answer = text_reply("a long one");
+    answer.usage.completion = answer.usage.total = 25'000;
+    h.say(std::move(answer));
+    CAF_CHECK(h.only_call().what->body.find("used up the tokens") == std::string::npos);
+    h.say(asks(b));
+  }
+  CAF_CHECK(h.only_call().what->body.find("used up the tokens") != std::string::npos);
+  h.say("b talks too much");
+  CAF_CHECK(!turn.open());
+}
+
+CAF_TEST(an answer that is on its way when the ask is cancelled is kept) {
+  house h;
+  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
+  auto b = h.make_agent();
+  auto turn = h.send(a, "ask b");
+  h.settle();
+  h.say(asks(b));
+  auto asked = h.caller();
+  h.hold(asked);
+  h.answer_model(0, text_reply("fine"));
+  h.settle();
+  h.step(asked); // what it says is stored
+  h.settle();
+  auto cancelled = h.cancel(turn);
+  h.settle();
+  CAF_CHECK(turn.open()); // until those who were asked have stopped
+  h.release();
+  CAF_CHECK(cancelled->value.value_or(false));
+  CAF_CHECK(h.row(turn.id).status == run_status::cancelled);
+  CAF_CHECK_EQUAL(h.last_line(a), "tool: c1 -> success");
 }
 
 CAF_TEST(fifty agents and ten thousand asks) {

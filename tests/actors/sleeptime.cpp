@@ -100,9 +100,9 @@ CAF_TEST(a failure that may pass is tried again and leaves no trace) {
   auto ids = talk("hello");
   reply_to(companion(), overloaded());
   CAF_CHECK(!call_of(companion()));
-  CAF_CHECK(row(ids[0]).status == run_status::created);
+  CAF_CHECK(row(ids[0]).status == run_status::running);
   CAF_CHECK(job()->last_error.has_value());
-  CAF_CHECK_EQUAL(job()->working->tries.failed, 1);
+  CAF_CHECK(job()->working->tries.failed == 1);
   pass(4s);
   reply_to(companion(), text_reply("noted"));
   CAF_CHECK(row(ids[0]).status == run_status::completed);
@@ -133,7 +133,7 @@ CAF_TEST(a limit of requests does not count as a try) {
     reply_to(companion(), llm_failure(errc::llm_rate_limit, "LLMRateLimitError", "slow down"));
     pass(200s);
   }
-  CAF_CHECK_EQUAL(job()->working->tries.failed, 0);
+  CAF_CHECK(job()->working->tries.failed == 0);
   reply_to(companion(), text_reply("noted"));
   CAF_CHECK(row(ids[0]).status == run_status::completed);
 }
@@ -273,19 +273,8 @@ CAF_TEST(a long history is told in pieces) {
 }
 
 CAF_TEST(conversations are told apart) {
-  conversation c;
-  c.id = env.make_id<conversation_id>();
-  CAF_REQUIRE(commit([&](storage::transaction& t) -> result<void> {
-    c.agent = ada;
-    c.organization_id = default_org_id();
-    c.created_at = env.now();
-    auto system = *storage::context_messages(t, {ada, std::nullopt}).front();
-    system.id = env.make_id<message_id>();
-    system.conversation = c.id;
-    storage::create_conversation(t, c, std::make_shared<const message>(std::move(system)));
-    return {};
-  }));
-  auto inside = send(ada, text_request("inside"), mode::blocking, c.id);
+  auto c = make_conversation(ada);
+  auto inside = send(ada, text_request("inside"), mode::blocking, c);
   settle();
   reply_to(ada, text_reply("in there"));
   reply_to(companion(), text_reply("noted"));
@@ -295,7 +284,7 @@ CAF_TEST(conversations are told apart) {
                   (lines{"user: inside\nassistant: in there", "user: outside\nassistant: you said outside"}));
   CAF_CHECK_EQUAL(storage::jobs_of_group(*snapshot(), pair().id).size(), 2u);
   CAF_REQUIRE(commit([&](storage::transaction& t) -> result<void> {
-    storage::erase_conversation(t, c);
+    storage::erase_conversation(t, *storage::find_conversation(t, c));
     return {};
   }));
   CAF_CHECK_EQUAL(storage::jobs_of_group(*snapshot(), pair().id).size(), 1u);

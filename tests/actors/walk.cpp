@@ -1,6 +1,6 @@
-// Random walks: a seed decides what clients, the model, the clock and the disk do, and whose message is handled next.
-// After every step the invariants of the design hold. TROUPE_SEED=n repeats one walk and prints its steps;
-// TROUPE_WALKS=n sets how many there are.
+// Random walks over two agents and a conversation with each: a seed decides what clients, the model, the clock and the
+// disk do, and whose message is handled next. After every step the invariants of the design hold. TROUPE_SEED=n repeats
+// one walk and prints its steps; TROUPE_WALKS=n sets how many there are.
 #define CAF_SUITE walk
 #include "core/json/value.hpp"
 #include "storage/blocks.hpp"
@@ -33,6 +33,10 @@ public:
     agents_.push_back(make_agent({.tools = {"core_memory_append", "core_memory_replace"}, .gated = {}}));
     agents_.push_back(make_agent(
         {.tools = {"core_memory_append", "core_memory_replace"}, .gated = {"core_memory_append"}}));
+    for (auto& a : agents_) {
+      threads_.push_back({a, std::nullopt});
+      threads_.push_back({a, make_conversation(a)});
+    }
   }
   ~walker() override { faults::set_handler(nullptr); }
 
@@ -49,6 +53,7 @@ public:
 private:
   std::size_t pick(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
   const agent_id& any_agent() { return agents_[pick(agents_.size())]; }
+  const storage::context_key& any_thread() { return threads_[pick(threads_.size())]; }
   std::string fresh(const std::string& what) { return what + "-" + std::to_string(++names_) + "."; }
   void note(std::string what) {
     last_ = std::move(what);
@@ -88,7 +93,8 @@ private:
                                      mode::async};
     auto text = fresh("user");
     note("send " + text);
-    turns_.push_back(send(any_agent(), text, modes[pick(5)]));
+    auto& thread = any_thread();
+    turns_.push_back(send(thread.agent, text_request(text), modes[pick(5)], thread.conversation));
   }
 
   tool_call any_call() {
@@ -128,14 +134,14 @@ private:
   }
 
   void decide_approval() {
-    auto& agent = any_agent();
-    auto context = storage::context_messages(*snapshot(), {agent, std::nullopt});
+    auto& thread = any_thread();
+    auto context = storage::context_messages(*snapshot(), thread);
     if (!is_approval_request(*context.back())) return note("nothing to approve");
     lines ids;
     for (auto& c : context.back()->tool_calls) ids.push_back(c.id);
     bool yes = pick(2) == 0;
     note(yes ? "approve" : "deny");
-    turns_.push_back(decide(agent, ids, yes));
+    turns_.push_back(decide(thread.agent, ids, yes, mode::blocking, thread.conversation));
   }
 
   void change_memory() {
@@ -192,19 +198,19 @@ private:
   // -- what holds -------------------------------------------------------------------------------
   void check() {
     auto r = snapshot();
-    for (auto& a : agents_) {
-      check_calls(*r, a);
-      check_history(*r, a);
-      check_running(*r, a);
+    for (auto& thread : threads_) {
+      check_calls(*r, thread);
+      check_running(*r, thread);
     }
+    for (auto& a : agents_) check_history(*r, a);
     check_answers(*r);
     for (auto& id : readable_)
       must(storage::find_message_place(*r, id).has_value(), "I13: " + id.str() + " is gone");
   }
 
   // I1: every call in a context has exactly one return; only a request for approval at its end may wait.
-  void check_calls(const storage::reader& r, const agent_id& a) {
-    auto context = storage::context_messages(r, {a, std::nullopt});
+  void check_calls(const storage::reader& r, const storage::context_key& thread) {
+    auto context = storage::context_messages(r, thread);
     std::set<std::string> open, seen;
     for (auto& m : context) {
       if (m->role != message_role::tool && !(m->role == message_role::approval && m->tool_calls.empty()) &&
@@ -217,6 +223,7 @@ private:
       for (auto& x : m->tool_returns)
         must(open.erase(x.tool_call_id.value_or("")) == 1,
              "I1: a return too many of " + x.tool_call_id.value_or(""));
+      must(m->conversation == thread.conversation, "a message in a thread that is not its own");
     }
     must(open.empty() || is_approval_request(*context.back()), "I1: a call without a return");
   }
@@ -242,13 +249,14 @@ private:
     }
   }
 
-  // I2: one running turn; I6: what has ended stays as it is.
-  void check_running(const storage::reader& r, const agent_id& a) {
+  // I2: one running turn a thread; I6: what has ended stays as it is.
+  void check_running(const storage::reader& r, const storage::context_key& thread) {
     std::size_t running = 0;
     storage::run_query q;
     q.limit = 100'000;
-    q.agents = {a};
+    q.agents = {thread.agent};
     for (auto& row : storage::list_runs(r, default_org_id(), q)) {
+      if (row.conversation != thread.conversation) continue;
       running += row.status == run_status::running;
       if (!is_terminal(row.status)) {
         must(!ended_.contains(row.id), "I6: a run that had ended goes on");
@@ -261,7 +269,8 @@ private:
     std::size_t calling = 0;
     for (auto& c : desk->calls) {
       auto row = storage::find_run(r, c.of());
-      calling += !c.abandoned && row && row->agent == a;
+      calling +=
+          !c.abandoned && row && row->agent == thread.agent && row->conversation == thread.conversation;
     }
     must(running <= 1 || disk_was_full_, "I2: " + std::to_string(running) + " runs are running");
     must(calling <= 1, "I2: " + std::to_string(calling) + " calls of the model");
@@ -308,21 +317,21 @@ private:
     for (auto& a : asked_) must(!a->open(), "a cancellation was never answered");
     for (auto& e : edits_) must(!e.done->open() || e.before_crash, "a write was never answered");
     must(storage::active_runs(*snapshot()).empty(), "a run is still active");
-    for (auto& a : agents_) check_next_turn(a);
+    for (auto& thread : threads_) check_next_turn(thread);
     check_memory();
     check();
   }
 
-  void check_next_turn(const agent_id& a) {
-    auto context = storage::context_messages(*snapshot(), {a, std::nullopt});
+  void check_next_turn(const storage::context_key& thread) {
+    auto context = storage::context_messages(*snapshot(), thread);
     if (is_approval_request(*context.back())) {
       lines ids;
       for (auto& c : context.back()->tool_calls) ids.push_back(c.id);
-      auto denied = decide(a, ids, false);
+      auto denied = decide(thread.agent, ids, false, mode::blocking, thread.conversation);
       answer_all();
       must(denied.reply->value.has_value(), "I14: the denial at the end failed");
     }
-    auto turn = send(a, fresh("user"));
+    auto turn = send(thread.agent, text_request(fresh("user")), mode::blocking, thread.conversation);
     answer_all();
     must(turn.reply->value.has_value(), "I14: the turn at the end failed");
   }
@@ -364,6 +373,7 @@ private:
   int names_ = 0;
   std::string last_;
   std::vector<agent_id> agents_;
+  std::vector<storage::context_key> threads_; // each agent's own, and a conversation with it
   std::vector<sent_turn> turns_;
   std::vector<answer_ptr<bool>> asked_;
   std::vector<memory_change> edits_;

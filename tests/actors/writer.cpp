@@ -104,6 +104,35 @@ CAF_TEST(what can wait holds nobody up and is stored after a while) {
   CAF_CHECK(stored("waits") && waits->value);
 }
 
+CAF_TEST(what is done in the background rides with what somebody waits for) {
+  auto patient = sys.spawn(actors::store_writer, db, 3ms);
+  auto put_at = [&](std::string key, actors::write::when due) {
+    auto apply = [=](transaction& t) -> result<void> {
+      t.put("test " + key, "value");
+      return {};
+    };
+    return ask<actors::done>(patient, actors::write{"test." + key, std::move(apply), due});
+  };
+  auto behind = put_at("behind", actors::write::when::beside);
+  settle();
+  CAF_CHECK(!stored("behind") && behind->open());
+  int commits = 0;
+  faults::set_handler([&](std::string_view at) {
+    commits += at == "store.commit";
+    return faults::kind::none;
+  });
+  put_at("in front", actors::write::when::now);
+  settle();
+  faults::set_handler(nullptr);
+  CAF_CHECK(stored("behind") && stored("in front") && behind->value);
+  CAF_CHECK_EQUAL(commits, 1);
+  auto alone = put_at("alone", actors::write::when::beside);
+  pass(3ms);
+  CAF_CHECK(stored("alone") && alone->value);
+  caf::anon_send_exit(patient, caf::exit_reason::user_shutdown);
+  settle();
+}
+
 CAF_TEST(what can wait is stored when there is much of it or it is asked for or the writer ends) {
   for (std::size_t i = 0; i + 1 < actors::max_later; ++i) put_later(std::to_string(i));
   settle();

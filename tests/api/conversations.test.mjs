@@ -137,13 +137,14 @@ describe('a stream in the background', () => {
   test('is followed by many while it works', async () => {
     held = gate();
     const agent = await newAgent(), a = await conversationOf(agent);
-    const first = collect(await client.conversations.messages.create(a.id, { ...user('think'), background: true }));
+    // The run is there when its stream begins; its model may have been asked before.
+    const first = await client.conversations.messages.create(a.id, { ...user('think'), background: true });
     await held.arrived;
     const readers = Array.from({ length: 5 }, async () => collect(await client.conversations.messages.stream(a.id, {})));
     const left = await client.conversations.messages.stream(a.id, {}); // one leaves early
     for await (const frame of left) { assert.equal(frame.message_type, 'ping'); break; }
     held.open();
-    const all = await first;
+    const all = await collect(first);
     for (const reader of readers) assert.deepEqual(await reader, all);
     assert.equal(summary(all).said, 'think');
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { frames } from '../lib/openapi.mjs';
 import { call, eventually, startServer, temporaryFolder } from '../lib/server.mjs';
 
 // Everybody says who they are; a manager that may ask everybody does, one that is to choose chooses.
@@ -51,7 +52,6 @@ const user = content => ({ messages: [{ role: 'user', content }] });
 const send = (g, content, more) => ok('POST', `/v1/groups/${g.id}/messages`, { ...user(content), ...more });
 const shown = messages => messages.map(m => `${m.name ?? ''}:${m.message_type.replace('_message', '')}`);
 const rows = async a => (await ok('GET', `/v1/agents/${a.id}/messages?order=asc`)).filter(m => m.message_type !== 'system_message' || m.sender_id || m.name);
-const events = text => text.split('\n\n').filter(f => f.startsWith('data: ')).map(f => f.slice(6)).filter(d => d !== '[DONE]').map(d => JSON.parse(d));
 
 describe('round robin', () => {
   test('one round: a turn each, everybody has heard everything', async () => {
@@ -99,7 +99,7 @@ describe('round robin', () => {
     const g = await group(members);
     for (const stream_tokens of [false, true]) {
       const answer = await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('hello'), stream_tokens });
-      const all = events(answer.text);
+      const all = frames(answer.text);
       assert.equal(all[0].message_type, 'ping');
       const run = all[0].run_id;
       assert.ok(all.filter(e => e.run_id).every(e => e.run_id === run));
@@ -148,7 +148,7 @@ describe('supervisor', () => {
     assert.deepEqual((await ok('GET', `/v1/agents/${boss.id}/tools`)), [], 'the tool is the group\'s');
     for (const m of [a, b]) assert.equal((await rows(m)).length, 2);
     const tokens = await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('plan the noon'), stream_tokens: true });
-    assert.equal(events(tokens.text).filter(e => e.message_type === 'tool_return_message').length, 1);
+    assert.equal(frames(tokens.text).filter(e => e.message_type === 'tool_return_message').length, 1);
     // The manager's own endpoint runs the group, a second time as well.
     const again = await ok('POST', `/v1/agents/${boss.id}/messages`, user('plan the night'));
     assert.deepEqual(shown(again.messages), shown(answer.messages));
@@ -233,10 +233,10 @@ test('a round in the background can be read again, also after a restart', async 
     server = await startServer({ args, data });
     const members = await Promise.all(['ann', 'bob'].map(n => agent(n)));
     const g = await group(members);
-    const first = events((await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('hello'), background: true })).text);
+    const first = frames((await api('POST', `/v1/groups/${g.id}/messages/stream`, { ...user('hello'), background: true })).text);
     const run = first[0].run_id;
     const told = list => list.filter(e => e.message_type === 'assistant_message').map(e => `${e.name}: ${e.content}`);
-    const again = async () => events((await api('GET', `/v1/runs/${run}/stream`)).text);
+    const again = async () => frames((await api('GET', `/v1/runs/${run}/stream`)).text);
     assert.deepEqual(told(await again()), told(first));
     await server.kill();
     server = await startServer({ args, data });

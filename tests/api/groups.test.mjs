@@ -72,7 +72,7 @@ describe('groups', () => {
     assert.equal((await ok('GET', `/v1/agents/${boss.id}`)).managed_group, null);
   });
 
-  test('list their messages, newest end first, and forget them', async () => {
+  test('list their messages, oldest first, and forget them', async () => {
     const [a, b] = await agents(2);
     const g = await group([a, b]);
     for (let i = 1; i <= 3; ++i) for (const x of [a, b]) await say(x, `${x.name}: ${i}`, { group_id: g.id });
@@ -80,11 +80,16 @@ describe('groups', () => {
     const texts = async query => (await ok('GET', `/v1/groups/${g.id}/messages?${query}`)).map(m => m.content);
     const all = [1, 2, 3].flatMap(i => [a, b].map(x => `${x.name}: ${i}`));
     assert.deepEqual(await texts(''), all);
-    assert.deepEqual(await texts('limit=2'), all.slice(-2));
-    assert.deepEqual(await texts('limit=2&order=asc'), all.slice(0, 2));
-    const third = (await ok('GET', `/v1/groups/${g.id}/messages`))[2];
+    for (const order of ['', '&order=asc', '&order=desc']) assert.deepEqual(await texts(`limit=2${order}`), all.slice(0, 2), order);
+    assert.deepEqual(await texts('limit=0'), []);
+    const listed = await ok('GET', `/v1/groups/${g.id}/messages`), third = listed[2];
     assert.deepEqual(await texts(`before=${third.id}`), all.slice(0, 2));
     assert.deepEqual(await texts(`after=${third.id}`), all.slice(3));
+    assert.deepEqual(await texts(`after=${listed[0].id}&before=${third.id}`), all.slice(1, 2));
+    const backward = await api('GET', `/v1/groups/${g.id}/messages?before=${listed[0].id}&after=${third.id}`);
+    assert.deepEqual([backward.status, backward.json.detail], [400, "'before' reference must be later than 'after' reference"]);
+    const unknown = 'message-00000000-0000-4000-8000-000000000001';
+    assert.equal((await api('GET', `/v1/groups/${g.id}/messages?after=${unknown}`)).json.detail, `No Message found with id ${unknown}`);
     assert.equal(await ok('PATCH', `/v1/groups/${g.id}/reset-messages`), null);
     assert.deepEqual(await texts(''), []);
     assert.equal((await api('GET', `/v1/messages/${third.id}`)).status, 404);

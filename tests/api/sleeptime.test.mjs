@@ -90,6 +90,7 @@ describe('a companion', () => {
     assert.equal(typeof failed.metadata.error, 'string');
     const [job] = await work(p);
     assert.deepEqual([job.state, job.last_error, job.messages_behind], ['failed', failed.metadata.error, 2]);
+    assert.match((await call(server.base, 'GET', '/v1/metrics')).text, /^troupe_companions\{state="failing"\} 1$/m);
     refuse = undefined;
     const [second] = await say(p, 'remember two');
     assert.equal((await ended(second)).status, 'completed');

@@ -55,9 +55,9 @@ describe('making tools', () => {
     };
     const integer = { type: 'integer' }, text = { type: 'string' };
     const shapes = [['str', text], ['int', integer], ['float', { type: 'number' }], ['bool', { type: 'boolean' }], ['dict', { type: 'object' }], ['list', { type: 'array', items: text }], ['List[List[int]]', { type: 'array', items: { type: 'array', items: integer } }],
-      ['typing.Optional[int]', integer], ['"int"', integer], ['Tuple[int, str]', { type: 'array', prefixItems: [integer, text] }], ['Literal["a", "b"]', { type: 'string', enum: ['a', 'b'] }]];
+      ['typing.Optional[int]', integer], ['"int"', integer], ['Literal["a", "b"]', { type: 'string', enum: ['a', 'b'] }]];
     for (const [annotation, shape] of shapes) assert.deepEqual((await of(annotation)).properties?.x, { ...shape, description: 'n' }, annotation);
-    for (const annotation of ['Any', 'int | None', 'Dict[str, int]', 'Union[int, str]', 'Unknown']) assert.match(await of(annotation), /has no corresponding JSON schema type/, annotation);
+    for (const annotation of ['Any', 'int | None', 'Dict[str, int]', 'Union[int, str]', 'Tuple[int, str]', 'Unknown']) assert.match(await of(annotation), /has no corresponding JSON schema type/, annotation);
     assert.deepEqual((await of('Optional[int]')).required, []);
     assert.equal((await of('int', 'x (int, optional): first\n            second\n\n    Raises:\n        ValueError: never')).properties.x.description, 'first\nsecond');
     const model = 'class In(BaseModel):\n    b: List[int]\n\nclass P(BaseModel):\n    """P."""\n    a: str = Field(description="what")\n    inner: Optional[In] = None\n    n: int = 3\n\n';

@@ -1,15 +1,17 @@
 // Kills the server in the middle of groups' runs, again and again. What was acknowledged is done in the end, once: each
 // run goes on at the turn at which it was interrupted, and everybody has heard everything once.
-//   node groups.mjs [--kills N]
+//   node tests/crash/groups.mjs [--kills N] [--seed S]
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { call, eventually, sleep, startServer, temporaryFolder } from '../lib/server.mjs';
+import { randomFrom } from './clients.mjs';
 
-const kills = +(process.argv[process.argv.indexOf('--kills') + 1] || 0) || 10;
-const seed = +(process.env.TROUPE_SEED ?? Date.now() % 100000);
-let state = seed;
-const random = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
+const { values } = parseArgs({ options: { kills: { type: 'string', default: '10' }, seed: { type: 'string' } } });
+const kills = Number(values.kills);
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const random = randomFrom(seed);
 
 const script = path.join(temporaryFolder(), 'crew.json');
 fs.writeFileSync(script, JSON.stringify({

@@ -9,7 +9,6 @@ import { createAgent, randomFrom, send, useUntilGone } from './clients.mjs';
 import { checkAll, checkNext } from './verify.mjs';
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '25' }, seed: { type: 'string' }, 'no-faults': { type: 'boolean', default: false } } });
-process.setMaxListeners(0); // every server and folder waits for the end of this process
 const kills = Number(values.kills);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const random = randomFrom(seed);

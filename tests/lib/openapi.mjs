@@ -36,6 +36,7 @@ for (const schema of Object.values(schemas)) if (schema.properties?.message_type
 export const refusals = {
   'PATCH /v1/agents/{agent_id}/messages/{message_id}': 405, // a message may be shared by conversations
   'PATCH /v1/groups/{group_id}/messages/{message_id}': 405, // as above; there it was an error of the server
+  'POST /v1/voice-beta/{agent_id}/chat/completions': 410, // as all others are talked to
   'POST /v1/tools/search': 400, // it needs a vector store that neither has
   'GET /v1/runs/{run_id}/trace': 501, // traces are kept by a store that neither has
 };

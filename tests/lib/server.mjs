@@ -6,6 +6,8 @@ import path from 'node:path';
 
 export const binary = process.env.TROUPE_BINARY ?? path.resolve(import.meta.dirname, '../../build/debug/troupe');
 
+process.setMaxListeners(0); // every server and folder waits for the end of this process
+
 export const sleep = ms => new Promise(done => setTimeout(done, ms));
 
 // Asks again until the answer is as wanted; only a broken server reaches the deadline.

@@ -77,7 +77,6 @@ CAF_TEST(requests) {
       run_request(r),
       R"({"do":"run","source":"def f(): pass","name":"f","arguments":{"x":1},"environment":{"A":"2"}})");
   CAF_CHECK_EQUAL(schema_request("s", std::nullopt), R"({"do":"schema","source":"s"})");
-  CAF_CHECK_EQUAL(defines_request("s", "f"), R"({"do":"defines","source":"s","name":"f"})");
 }
 
 CAF_TEST(the environment of a call) {
@@ -105,8 +104,6 @@ CAF_TEST(schemas and definitions) {
   CAF_CHECK_EQUAL(refused.error().message, "Failed to derive json schema: Schema generation failed: no");
   CAF_CHECK(read_schema_answer(fail(errc::unavailable, "no Python")).error().code == errc::unavailable);
   CAF_CHECK(read_schema_answer(std::string(R"({"late":true,"outcome":null})")).has_error());
-  CAF_CHECK(*read_defines_answer(std::string(R"({"outcome":{"defines":true}})")));
-  CAF_CHECK(!*read_defines_answer(std::string(R"({"outcome":{"defines":false}})")));
 }
 
 CAF_TEST(values that are too long are shown whole with a note) {

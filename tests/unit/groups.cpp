@@ -303,8 +303,9 @@ CAF_TEST(messages of a group are found and forgotten) {
   CAF_CHECK(group_messages(*r, round, true).empty() && !find_message(*r, nth<message_id>(21)));
   CAF_CHECK_EQUAL(activity_of(*r, a.id).message_count, before - 2);
   CAF_CHECK_EQUAL(texts(context_messages(*r, of_a)), "be good,text 20");
-  CAF_CHECK_EQUAL(texts(thread(*r, c.id, {.limit = 10, .newest_first = false, .before = {}, .after = {}})),
-                  "text 23");
+  CAF_CHECK_EQUAL(
+      texts(thread(*r, c.id, {.limit = 10, .newest_first = false, .before = {}, .after = {}, .group = {}})),
+      "text 23");
   CAF_CHECK_EQUAL(context_ids(*r, of_c).size(), 1u);
   CAF_CHECK(check(*r).problems.empty());
 }

@@ -185,7 +185,7 @@ CAF_TEST(rules of tools) {
         > start
         model: system(be good) user(hi); a forced a
         > call c1 a {}
-        commit: user(hi) assistant[c1 a {"y": "no number"}] tool{c1 error Prefilled argument 'y' does not match its schema}; step success invalid_tool_call; used 1; run failed invalid_tool_call; agent invalid_tool_call)"},
+        commit: user(hi) assistant[c1 a {}] tool{c1 error Invalid prefilled tool arguments from tool rules (source=InitToolRule(a)): Invalid value for 'y': 'no number' does not match expected schema type 'integer'.}; step success invalid_tool_call; used 1; run failed invalid_tool_call; agent invalid_tool_call)"},
   };
   for (auto& t : cases) check(t);
 }

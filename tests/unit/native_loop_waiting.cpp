@@ -35,13 +35,13 @@ CAF_TEST(calls that wait for leave) {
         model: system(be good) user(hi); b a
         > call c1 a {}
         commit: user(hi) asks[c1 a {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
-      {"a rule for a tool that is not attached gates nothing", R"(
+      {"a rule for a tool that is not attached gates it too", R"(
         @tools a
         @rules [{"type":"requires_approval","tool_name":"z"}]
         > start
         model: system(be good) user(hi); a
         > call c1 z {}
-        commit: user(hi) assistant[c1 z {}] tool{c1 error [ToolConstraintError] Cannot call z, valid tools include: ['a'].}; step success)"},
+        commit: user(hi) asks[c1 z {}]; step success requires_approval; run completed requires_approval; agent requires_approval)"},
   };
   for (auto& t : cases) check(t);
 }
@@ -333,7 +333,7 @@ CAF_TEST(errors of the store) {
         > call c1 a {} | c2 b {}
         tools: c2 b {}
         > edited c2 ok old
-        commit: user(hi) assistant[c1 a {"z": 1}, c2 b {}] tool{c1 error Unknown prefilled argument 'z', c2 success old}; step success invalid_tool_call; edits 1; used 2; run failed invalid_tool_call; agent invalid_tool_call
+        commit: user(hi) assistant[c1 a {}, c2 b {}] tool{c1 error Invalid prefilled tool arguments from tool rules (source=InitToolRule(a)): Unknown argument 'z' for tool 'a'., c2 success old}; step success; edits 1; used 2
         > conflict
         tools: c2 b {})"},
       {"the same for an answered approval", R"(

@@ -3,6 +3,7 @@
 #include "core/protocol/openai_chat.hpp"
 
 #include "core/protocol/sse.hpp"
+#include "core/protocol/strict_tools.hpp"
 #include "core/turn/failure.hpp"
 #include "tests/unit/support.hpp"
 
@@ -113,7 +114,7 @@ CAF_TEST(a small request) {
   b.r.config.model = "gpt-5-mini";
   b.r.config.reasoning_effort = "low";
   CAF_CHECK_EQUAL(b.member("temperature") + b.member("frequency_penalty") + b.member("reasoning_effort"),
-                  "--\"low\"");
+                  "1.00.5\"low\"");
 }
 
 CAF_TEST(the system message of a request) {
@@ -244,7 +245,7 @@ CAF_TEST(streams in pieces of every size) {
       "{\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"total_tokens\":9}}\n\ndata: "
       "[DONE]\n\n";
   const std::string expected =
-      "think(hm) text(h\xc3\xa9) text(llo) call(c1,f,) call(c2,g,) call(c2,,{) call(c1,,{\"x\") "
+      "think(hm) text(h\xc3\xa9) text(llo) call(c1,f,) call(c2,g,{) call(c1,,{\"x\") "
       "call(c1,,:1}) call(c2,,}) |"
       R"({"type":"reasoning","is_native":true,"reasoning":"hm","signature":null}{"type":"text","text":"h)"
       "\xc3\xa9"
@@ -309,12 +310,14 @@ CAF_TEST(errors are told apart) {
       {401, errc::llm_authentication, "LLMAuthenticationError",
        "UNAUTHENTICATED: Authentication failed with OpenAI: ", "llm_authentication"},
       {402, errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
-       "INSUFFICIENT_CREDITS: Insufficient credits with OpenAI: ", "llm_insufficient_credits"},
+       "PAYMENT_REQUIRED: Insufficient credits: ", "llm_insufficient_credits"},
       {403, errc::llm_error, "LLMPermissionDeniedError",
        "PERMISSION_DENIED: Permission denied by OpenAI: ", "llm_error"},
       {404, errc::llm_error, "LLMNotFoundError", "NOT_FOUND: Resource not found in OpenAI: ", "llm_error"},
-      {408, errc::llm_timeout, "LLMTimeoutError",
-       "DEADLINE_EXCEEDED: Request to OpenAI timed out: ", "llm_timeout"},
+      {408, errc::llm_bad_request, "LLMBadRequestError",
+       "INVALID_ARGUMENT: OpenAI API error: ", "llm_bad_request"},
+      {418, errc::llm_bad_request, "LLMBadRequestError",
+       "INVALID_ARGUMENT: OpenAI API error: ", "llm_bad_request"},
       {422, errc::llm_error, "LLMUnprocessableEntityError",
        "INVALID_ARGUMENT: Invalid request content for OpenAI: ", "llm_error"},
       {429, errc::llm_rate_limit, "LLMRateLimitError",
@@ -335,7 +338,49 @@ CAF_TEST(errors are told apart) {
     CAF_CHECK(openai_chat::error_for(400, body).code == errc::llm_context_window);
     CAF_CHECK(openai_chat::error_for(500, body).code == errc::llm_error);
   }
+  CAF_CHECK(openai_chat::error_for(413, "{}").code == errc::llm_context_window);
+  CAF_CHECK(openai_chat::error_for(400, R"({"error":"a small context window"})").code ==
+            errc::llm_bad_request);
+  CAF_CHECK(openai_chat::error_for(403, R"({"error":"can only afford 7"})").code == errc::llm_error);
+  CAF_CHECK(openai_chat::error_for(451, R"({"error":"can only afford 7"})").code ==
+            errc::llm_insufficient_credits);
   CAF_CHECK(openai_chat::error_for(502, "\xff\xfe").message.ends_with("'(binary)'"));
+}
+
+CAF_TEST(an error in the middle of a stream is known by its text) {
+  auto code = [](const char* message) {
+    openai_chat::stream_decoder d(false);
+    std::vector<project::delta> out;
+    auto fed = d.feed(R"({"error":{"message":")" + std::string(message) + R"("}})", out);
+    return fed ? errc{} : fed.error().code;
+  };
+  CAF_CHECK(code("Your input exceeds the context window of this model") == errc::llm_context_window);
+  CAF_CHECK(code("You exceeded your current quota") == errc::llm_insufficient_credits);
+  CAF_CHECK(code("something else") == errc::llm_bad_request);
+}
+
+CAF_TEST(a reply without anything is an error) {
+  auto reply = openai_chat::parse_reply(
+      R"({"id":"r1","model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]})");
+  CAF_REQUIRE(!reply);
+  CAF_CHECK(reply.error().code == errc::llm_empty_response);
+  CAF_CHECK(reply.error().message.ends_with("(ID: r1, model: m, finish_reason: stop)"));
+  CAF_CHECK(openai_chat::parse_reply(R"({"choices":[{"message":{"content":""}}]})").has_value());
+}
+
+CAF_TEST(strict tools) {
+  offered_tool t{"f", "",
+                 json::try_parse(R"({"type":"object","properties":{
+      "a":{"type":"string"},"b":{"type":"integer"},"c":{"anyOf":[{"type":"string"}]},
+      "d":{"type":"object","properties":{"x":{"type":"string"}}}},"required":["a"]})")
+                     ->get_object(),
+                 false};
+  CAF_CHECK_EQUAL(
+      json::print(json::value(strictly(t).parameters)),
+      R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":["integer","null"]},)"
+      R"("c":{"anyOf":[{"type":"string"},{"type":"null"}]},)"
+      R"("d":{"type":["object","null"],"properties":{"x":{"type":"string"}},"additionalProperties":false,"required":["x"]}},)"
+      R"("required":["a","b","c","d"],"additionalProperties":false})");
 }
 
 CAF_TEST(models that think without showing it) {

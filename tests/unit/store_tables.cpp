@@ -59,6 +59,23 @@ CAF_TEST(histories and contexts) {
   CAF_CHECK_EQUAL(texts(history(*snapshot(), a.id, {})), "be good,text 1,text 2,text 3,text 4,text 5");
 }
 
+CAF_TEST(what is appended while a summary is made stays in the context) {
+  auto a = make(1);
+  context_key mine{a.id, std::nullopt};
+  auto append = [&](std::uint64_t n) {
+    CAF_REQUIRE(write([&](transaction& t) { append_messages(t, {message_of(a, n)}, &mine); }));
+  };
+  for (std::uint64_t n = 1; n <= 3; ++n) append(n);
+  turn::step_commit summed_up;
+  summed_up.agent = a.id;
+  summed_up.rewrite.emplace();
+  summed_up.rewrite->summary = message_of(a, 9);
+  summed_up.rewrite->dropped = {nth<message_id>(1), nth<message_id>(2)};
+  append(4); // by the end of a group's run
+  CAF_REQUIRE(write([&](transaction& t) { must(apply_compaction(t, summed_up, env)); }));
+  CAF_CHECK_EQUAL(texts(context_messages(*snapshot(), mine)), "be good,text 9,text 3,text 4");
+}
+
 CAF_TEST(edits of blocks need the version that they were made on) {
   auto shared = owned("notes", "one"), other = owned("plan", "p");
   auto a = make(1, {}, {shared, other});

@@ -34,7 +34,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         emit: assistant(done)
         model: for a summary;
         > say a summary
-        commit: summary, keeps 0; run completed end_turn; agent end_turn
+        commit: summary, drops 4; run completed end_turn; agent end_turn
         > committed
         emit: user(summary)
         finished end_turn; 1 calls of the model)"},
@@ -51,7 +51,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         emit: assistant[c1 a {}] tool{c1 success fine}
         model: for a summary;
         > say a summary
-        commit: summary, keeps 2
+        commit: summary, drops 2
         > committed
         emit: user(summary)
         model: system(be good) user(summary) assistant[c1 a {}] tool{c1 success fine}; a
@@ -68,7 +68,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > long
         model: for a summary;
         > say a summary
-        commit: summary, keeps 0
+        commit: summary, drops 2
         > committed
         emit: user(summary)
         model: system(be good) user(summary) user(hi);
@@ -85,14 +85,28 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > long
         model: for a summary;
         > say a summary
-        commit: summary, keeps 0
+        commit: summary, drops 2
         > committed
         emit: user(summary)
         model: system(be good) user(summary) user(hi);
         > long
-        commit:; step failed llm_api_error; run failed with error
+        commit:; step failed error; run failed with error
         > committed
         finished failed: too long; 0 calls of the model)"},
+      {"the summary after the last step fails", R"(
+        @user one
+        @user two
+        > start
+        model: system(be good) user(one) user(two) user(hi);
+        > near done
+        commit: user(hi) assistant(done); step success end_turn
+        > committed
+        emit: assistant(done)
+        model: for a summary;
+        > fail
+        commit:; run completed end_turn; agent end_turn
+        > committed
+        finished end_turn; 1 calls of the model)"},
       {"the summary fails", R"(
         @user one
         @user two
@@ -103,7 +117,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > fail
         commit:; step failed llm_api_error; run failed with error
         > committed
-        finished failed: too long; 0 calls of the model)"},
+        finished failed: RATE_LIMIT_EXCEEDED: slow; 0 calls of the model)"},
       {"cancelled while it is summed up", R"(
         @user one
         @user two
@@ -124,7 +138,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > long
         model: for a summary;
         > say a summary
-        commit: summary, keeps 0
+        commit: summary, drops 2
         > cancel
         > committed
         emit: user(summary)
@@ -139,7 +153,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > long
         model: for a summary;
         > say a summary
-        commit: summary, keeps 0
+        commit: summary, drops 2
         > full
         finished failed: The disk is full, not stored; 0 calls of the model)"},
       {"tokens went out already", R"(
@@ -150,7 +164,7 @@ CAF_TEST(a context that is too long is summed up in the middle of a turn) {
         > start
         model: system(be good) user(one) user(two) user(hi);
         > long visible
-        commit: started; step failed llm_api_error; run completed llm_api_error; agent llm_api_error
+        commit: started; step failed error; run completed error; agent error
         > committed
         finished failed: too long; 0 calls of the model)"},
   };

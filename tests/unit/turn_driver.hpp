@@ -181,7 +181,7 @@ private:
     if (b.started) out += " started";
     if (b.autoclear) out += " clear";
     for (auto& m : b.messages) out += " " + show(*m);
-    if (b.rewrite) out += " summary, keeps " + std::to_string(b.rewrite->kept.size());
+    if (b.rewrite) out += " summary, drops " + std::to_string(b.rewrite->dropped.size());
     if (b.step_) out += "; step " + text_of(b.step_->status) + text_of(b.step_->stop_reason_);
     if (!b.edits.empty()) out += "; edits " + std::to_string(b.edits.size());
     if (!b.tools_used.empty()) out += "; used " + std::to_string(b.tools_used.size());
