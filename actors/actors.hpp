@@ -152,7 +152,7 @@ using agent_actor =
     caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>, // one turn; queued, bounded
                      caf::replies_to<exclusive_edit>::with<done>,        // a batch between turns
                      caf::replies_to<cancel_atom, uuid>::with<bool>,     // cancel a run; false: not here
-                     caf::reacts_to<tick_atom>,                          // to itself: deadlines
+                     caf::reacts_to<tick_atom>,                          // from the directory: deadlines
                      caf::replies_to<retire_atom>::with<bool>,           // leave if idle
                      caf::replies_to<status_atom>::with<actor_status>>;
 

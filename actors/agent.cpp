@@ -114,7 +114,8 @@ actor_status context_runner::status() const {
 
 // -- one after another ----------------------------------------------------------------------------
 void context_runner::start_next() {
-  if (running_ || editing_ || queue_.empty()) return;
+  if (running_ || editing_) return;
+  if (queue_.empty()) return watch_deadlines();
   auto work = std::move(queue_.front());
   queue_.pop_front();
   if (work.batch)
@@ -167,7 +168,7 @@ void context_runner::start_turn(job work) {
         carry_out(turn::finished{std::nullopt, e, {}, false, false});
       });
   if (!running_ || !running_->machine) return;
-  keep_ticking();
+  watch_deadlines();
   feed(turn::started{});
 }
 
@@ -197,13 +198,16 @@ void context_runner::feed(turn::event e) {
 }
 
 // -- deadlines ------------------------------------------------------------------------------------
-void context_runner::keep_ticking() {
-  if (std::exchange(ticking_, true)) return;
-  self_->delayed_send(self_, deps_->limits.tick, tick_atom{});
+void context_runner::watch_deadlines() {
+  bool busy = running_ || !queue_.empty() || !unfinished_.empty();
+  if (busy == std::exchange(watched_, busy)) return;
+  if (busy)
+    deps_->busy->add(agent_actor(self_));
+  else
+    deps_->busy->remove(self_->id());
 }
 
 void context_runner::tick() {
-  ticking_ = false;
   retry_unfinished();
   end_what_is_late();
   if (running_ && running_->calling && deps_->env->monotonic_ns() >= running_->call_deadline_ns) {
@@ -214,7 +218,7 @@ void context_runner::tick() {
         llm_failure(errc::llm_timeout, "LLMTimeoutError", "TIMEOUT: The model did not answer in time"), 0,
         false});
   }
-  if (running_ || !queue_.empty() || !unfinished_.empty()) keep_ticking();
+  watch_deadlines();
 }
 
 // Whoever gave the errand does not wait any longer.

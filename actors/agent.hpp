@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/actors.hpp"
+#include "actors/busy_contexts.hpp"
 #include "actors/tool_round.hpp"
 #include "actors/wait_graph.hpp"
 #include "core/base/environment.hpp"
@@ -18,8 +19,7 @@ namespace troupe::actors {
 struct agent_limits {
   std::size_t max_queue = 256; // turns that may wait; more are refused with 429
   std::chrono::milliseconds model_timeout{
-      600'000};                          // of one call of the model, as the agent's own last resort
-  std::chrono::milliseconds tick{1'000}; // how often a busy context looks at its deadlines
+      600'000}; // of one call of the model, as the agent's own last resort
   storage::trace_limits traces;
 };
 
@@ -33,6 +33,7 @@ struct agent_deps {
   streams_actor streams;
   sleeper_actor sleeper; // nothing where nobody works in the background
   std::shared_ptr<wait_graph> waits = std::make_shared<wait_graph>();
+  std::shared_ptr<busy_contexts> busy = std::make_shared<busy_contexts>();
   agent_limits limits;
 };
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;
@@ -165,7 +166,8 @@ private:
   void keep_for_later(turn::step_commit end, const error& why);
   void retry_unfinished();
   void end_what_is_late();
-  void keep_ticking();
+  // Whether this context is to be woken now and then, for its deadlines.
+  void watch_deadlines();
 
   agent_actor::pointer self_;
   agent_deps_ptr deps_;
@@ -174,7 +176,7 @@ private:
   std::optional<running_turn> running_;
   bool editing_ = false;
   std::uint64_t epoch_ = 0; // of the running turn: answers to an older one are dropped
-  bool ticking_ = false;
+  bool watched_ = false;
   std::vector<turn::step_commit> unfinished_; // ends of runs that could not be stored; tried again
   std::size_t ends_out_ = 0;                  // ends of runs that are with the store
 };

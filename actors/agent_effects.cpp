@@ -101,7 +101,7 @@ void context_runner::carry_out(turn::commit e) {
           [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
             // The end of a run has to be stored some time, whatever happened to its last step.
-            if (!is_compaction) { keep_for_later(failed_end(order->run_row, e.message), e); }
+            if (!is_compaction) keep_for_later(failed_end(order->run_row, e.message), e);
             if (current()) feed(turn::commit_failed{e});
           });
 }

@@ -42,7 +42,8 @@ void context_runner::answer_client(job& work, const turn::finished& e,
   }
   // Where it was a stream: refused before its run was durable; otherwise its client has been answered by now.
   if (e.failure) work.deliver(*e.failure);
-  if (order.run_row.callback_url) self_->send(deps_->streams, callback_atom_v, order.run_row.id.value);
+  if (order.run_row.callback_url || order.run_row.batch)
+    self_->send(deps_->streams, callback_atom_v, order.run_row.id.value);
   for (auto& waiting : work.cancels) waiting.deliver(true);
 }
 
@@ -114,7 +115,7 @@ void context_runner::store_end(std::string name, turn::step_commit end,
 void context_runner::keep_for_later(turn::step_commit end, const error& why) {
   if (why.code != errc::storage_full && why.code != errc::unavailable) return;
   unfinished_.push_back(std::move(end));
-  keep_ticking();
+  watch_deadlines();
 }
 
 // A run must not stay open because the disk was full when it ended.

@@ -126,8 +126,9 @@ void context_runner::part_ended(const run_id& run, const error* why) {
   auto snapshot = deps_->db->snapshot();
   auto outcome = storage::outcome_of(*snapshot, run);
   if (!outcome) {
-    if (auto row = why ? storage::find_run(*snapshot, run) : std::nullopt)
-      store_end("errand.lost", failed_end(*row, why->message));
+    if (why)
+      if (auto row = storage::find_run(*snapshot, run))
+        store_end("errand.lost", failed_end(*row, why->message));
     outcome.emplace();
     outcome->run = run;
     outcome->failure = why ? why->message : "its turn was lost";

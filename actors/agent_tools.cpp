@@ -3,6 +3,7 @@
 #include "core/tools/base_tools.hpp"
 #include "storage/agents.hpp"
 #include "storage/tool_intents.hpp"
+#include "storage/tool_searches.hpp"
 
 #include <algorithm>
 
@@ -118,11 +119,8 @@ void context_runner::change_blocks(tool_round& round, const std::vector<tools::b
 // A built-in tool: what REST or another agent wrote since the turn began is what it works on.
 void context_runner::run_here(tool_round& round, std::size_t i) {
   auto snapshot = deps_->db->snapshot();
-  auto search = [&](const tools::search_query& q) {
-    return storage::search_history(*snapshot, round.self.id, q.text, q.roles, q.start, q.end,
-                                   static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
-  };
-  tools::tool_context context{round.self, blocks_of(round), *deps_->env, search};
+  auto searches = storage::searches_of(*snapshot, round.self.id, &running_->work.order->request.messages);
+  tools::tool_context context{round.self, blocks_of(round), *deps_->env, std::move(searches)};
   auto& call = round.asked.calls[i];
   round.outcomes[i] = {
       call.call.id, tools::run_core_tool(call.call.name, call.arguments, context), false, {}};

@@ -53,8 +53,15 @@ void context_directory::cancel(const uuid& context, const uuid& run,
 }
 
 void context_directory::tick() {
+  for (auto& busy : deps_->busy->all()) self_->send(busy, tick_atom{});
+  retire_idle();
+}
+
+void context_directory::retire_idle() {
   auto now = deps_->env->monotonic_ns();
-  auto idle_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(limits_.idle).count();
+  if (now < next_idle_check_ns_) return;
+  next_idle_check_ns_ = now + std::chrono::nanoseconds(limits_.idle_check).count();
+  auto idle_ns = std::chrono::nanoseconds(limits_.idle).count();
   for (auto& [context, e] : contexts_) {
     if (e.retiring || now - e.last_used_ns < idle_ns) continue;
     e.retiring = true;
@@ -89,6 +96,7 @@ void context_directory::lost(const caf::down_msg& who) {
                          [&](auto& c) { return c.second.handle.address() == who.source; });
   if (it == contexts_.end()) return;
   deps_->waits->forget(it->first);
+  deps_->busy->remove(who.source.id());
   spdlog::error("the actor of context {} died: {}", it->first.str(), caf::to_string(who.reason));
   auto apply = [context = it->first, env = deps_->env](storage::transaction& t) -> result<void> {
     storage::recover_runs(t, *env, context);

@@ -10,8 +10,9 @@
 namespace troupe::actors {
 
 struct directory_limits {
-  std::chrono::milliseconds idle{60'000}; // after which a context is passivated
-  std::chrono::milliseconds tick{5'000};
+  std::chrono::milliseconds idle{60'000};      // after which a context is passivated
+  std::chrono::milliseconds tick{1'000};       // how often busy contexts look at their deadlines
+  std::chrono::milliseconds idle_check{5'000}; // how often it looks for idle ones
 };
 
 class context_directory {
@@ -36,12 +37,14 @@ private:
   };
   // Hands the actor to `use`, now or when it is known which one it is.
   void with_context(const uuid& context, std::function<void(const agent_actor&)> use);
+  void retire_idle();
   void retired(const uuid& context, const agent_actor& asked, bool left);
   agent_actor activate();
 
   directory_actor::pointer self_;
   agent_deps_ptr deps_;
   directory_limits limits_;
+  std::int64_t next_idle_check_ns_ = 0;
   std::unordered_map<uuid, entry> contexts_;
 };
 

@@ -1,7 +1,8 @@
 // The store's writer: one detached actor that commits in groups. A batch that arrives is kept with its promise, and the
 // actor sends itself a flush; all batches that are in the mailbox by then are handled first, so that a group forms by
-// itself, without a timer. What nobody waits for rides with the next commit that somebody waits for. What can wait is kept apart, and becomes part of a group when there is much of it, when it
-// is asked for, when its time has come, or when the actor ends.
+// itself, without a timer. What nobody waits for rides with the next commit that somebody waits for. What can wait is
+// kept apart, and becomes part of a group when there is much of it, when it is asked for, when its time has come, or
+// when the actor ends.
 #pragma once
 
 #include "actors/actors.hpp"

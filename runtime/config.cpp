@@ -13,6 +13,10 @@ namespace {
 
 // Everything but the file that may hold it.
 void add_settings(CLI::App& s, config& c) {
+  auto number = [&](const char* flag, auto& value, const char* what, const char* variable, int least,
+                    int most) {
+    s.add_option(flag, value, what)->envname(variable)->check(CLI::Range(least, most))->capture_default_str();
+  };
   s.add_option("--host", c.http.host, "address to listen on")->envname("TROUPE_HOST")->capture_default_str();
   s.add_option("--port", c.http.port, "port to listen on; 0: any free one")
       ->envname("TROUPE_PORT")
@@ -29,51 +33,27 @@ void add_settings(CLI::App& s, config& c) {
   s.add_option("--cors-origin", c.origins, "origin of web pages that may call (more than one: repeat)")
       ->envname("TROUPE_CORS_ORIGINS")
       ->delimiter(',');
-  s.add_option("--workers", c.workers, "threads for agents and long reads")
-      ->envname("TROUPE_WORKERS")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  s.add_option("--queue", c.queue, "turns that may wait for one agent")
-      ->envname("TROUPE_QUEUE")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  s.add_option("--companions", c.companions, "companions of agents that work in the background at once")
-      ->envname("TROUPE_COMPANIONS")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  number("--workers", c.workers, "threads for agents and long reads", "TROUPE_WORKERS", 1, 64);
+  number("--queue", c.queue, "turns that may wait for one agent", "TROUPE_QUEUE", 1, 100'000);
+  number("--companions", c.companions, "companions of agents that work in the background at once",
+         "TROUPE_COMPANIONS", 1, 1000);
   s.add_option("--busy", c.busy, "a request whose agent is at work: queue, reject (409) or interrupt")
       ->envname("TROUPE_BUSY")
       ->check(CLI::IsMember({"queue", "reject", "interrupt"}))
       ->capture_default_str();
-  s.add_option("--traces", c.traces, "steps whose request and reply are kept; 0: none")
-      ->envname("TROUPE_TRACES")
-      ->check(CLI::Range(0, 100'000'000))
-      ->capture_default_str();
-  s.add_option("--traces-mib", c.traces_mib, "MiB that they may take")
-      ->envname("TROUPE_TRACES_MIB")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  s.add_option("--idle", c.idle_s, "seconds before an idle agent leaves memory")
-      ->envname("TROUPE_IDLE")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  s.add_option("--model-timeout", c.model_timeout_s, "seconds for one call of a model")
-      ->envname("TROUPE_MODEL_TIMEOUT")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
+  number("--traces", c.traces, "steps whose request and reply are kept; 0: none", "TROUPE_TRACES", 0,
+         100'000'000);
+  number("--traces-mib", c.traces_mib, "MiB that they may take", "TROUPE_TRACES_MIB", 1, 1'000'000);
+  number("--idle", c.idle_s, "seconds before an idle agent leaves memory", "TROUPE_IDLE", 1, 1'000'000);
+  number("--model-timeout", c.model_timeout_s, "seconds for one call of a model", "TROUPE_MODEL_TIMEOUT", 1,
+         86'400);
   auto& tools = c.sandbox;
-  s.add_option("--tool-timeout", tools.seconds, "seconds for one call of a tool made from source")
-      ->envname("TOOL_SANDBOX_TIMEOUT")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
-  s.add_option("--tool-memory", tools.memory_mib, "MiB of address space for one such call")
-      ->envname("TROUPE_TOOL_MEMORY")
-      ->check(CLI::Range(64, 1'000'000))
-      ->capture_default_str();
-  s.add_option("--tools-at-once", tools.at_once, "such calls at the same time; more wait")
-      ->envname("TROUPE_TOOLS_AT_ONCE")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
+  number("--tool-timeout", tools.seconds, "seconds for one call of a tool made from source",
+         "TOOL_SANDBOX_TIMEOUT", 1, 86'400);
+  number("--tool-memory", tools.memory_mib, "MiB of address space for one such call", "TROUPE_TOOL_MEMORY",
+         64, 1'000'000);
+  number("--tools-at-once", tools.at_once, "such calls at the same time; more wait", "TROUPE_TOOLS_AT_ONCE",
+         1, 1'000);
   s.add_option("--tool-python", tools.keeper.python,
                "the Python that they run in, as of a virtual environment")
       ->envname("TROUPE_TOOL_PYTHON")
@@ -82,25 +62,16 @@ void add_settings(CLI::App& s, config& c) {
       ->envname("TROUPE_TOOL_ISOLATION")
       ->check(CLI::IsMember({"auto", "bubblewrap", "none"}))
       ->capture_default_str();
-  s.add_option("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops")
-      ->envname("TROUPE_STOP_TIMEOUT")
-      ->check(CLI::Range(0, 3'600))
-      ->capture_default_str();
-  s.add_option("--max-body", c.max_body_mib, "MiB of a request's body")
-      ->envname("TROUPE_MAX_BODY")
-      ->check(CLI::Range(1, 1'024))
-      ->capture_default_str();
-  auto seconds = [&](const char* flag, std::int64_t& value, const char* what, const char* variable) {
-    s.add_option(flag, value, what)->envname(variable)->check(CLI::Range(1, 86'400))->capture_default_str();
-  };
-  seconds("--header-timeout", c.header_s, "seconds for the head of a request", "TROUPE_HEADER_TIMEOUT");
-  seconds("--body-timeout", c.body_s, "seconds for the body of a request", "TROUPE_BODY_TIMEOUT");
-  seconds("--idle-timeout", c.connection_idle_s, "seconds that a connection may rest between two requests",
-          "TROUPE_IDLE_TIMEOUT");
-  s.add_option("--max-connections", c.http.max_connections, "connections at the same time")
-      ->envname("TROUPE_MAX_CONNECTIONS")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  number("--stop-timeout", c.stop_s, "seconds for requests at work when the server stops",
+         "TROUPE_STOP_TIMEOUT", 0, 3'600);
+  number("--max-body", c.max_body_mib, "MiB of a request's body", "TROUPE_MAX_BODY", 1, 1'024);
+  number("--header-timeout", c.header_s, "seconds for the head of a request", "TROUPE_HEADER_TIMEOUT", 1,
+         86'400);
+  number("--body-timeout", c.body_s, "seconds for the body of a request", "TROUPE_BODY_TIMEOUT", 1, 86'400);
+  number("--idle-timeout", c.connection_idle_s, "seconds that a connection may rest between two requests",
+         "TROUPE_IDLE_TIMEOUT", 1, 86'400);
+  number("--max-connections", c.http.max_connections, "connections at the same time",
+         "TROUPE_MAX_CONNECTIONS", 1, 1'000'000);
   s.add_option("--max-context-window", c.max_context_window, "tokens of agents that do not ask for more")
       ->envname("GLOBAL_MAX_CONTEXT_WINDOW_LIMIT")
       ->capture_default_str();

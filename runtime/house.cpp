@@ -165,7 +165,6 @@ private:
     if (test_clock_) background.limits.tick = background.limits.longest_sleep = clock_tick;
     sleeper_ = system_.spawn(actors::sleeper, std::move(background));
     deps->sleeper = sleeper_;
-    if (test_clock_) deps->limits.tick = clock_tick;
     deps->limits.max_queue = config_.queue;
     deps->limits.model_timeout = std::chrono::seconds(config_.model_timeout_s);
     deps->limits.traces.most = config_.traces;
@@ -244,6 +243,7 @@ private:
       auto [ec] = co_await housekeeping_.async_wait(asio::as_tuple(asio::use_awaitable));
       if (ec) co_return;
       streams_->sweep();
+      net::rest::send_callbacks_due(services_); // of ends that were stored late, or by nobody's turn
       if (int n = storage::clear_dead_readers(*db_); n > 0)
         spdlog::warn("{} dead readers of the store were removed", n);
     }

@@ -31,6 +31,12 @@ void put_activity(transaction& t, const agent_id& id, const agent_activity& a) {
   save(t, key(table::agent_activity).add(id), a);
 }
 
+void count_messages(transaction& t, const agent_id& id, std::int64_t n) {
+  auto activity = activity_of(t, id);
+  activity.message_count += n;
+  put_activity(t, id, activity);
+}
+
 std::vector<block> blocks_of(const reader& r, const agent& a) {
   std::vector<block> out;
   for (auto& id : a.block_ids)

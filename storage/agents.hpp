@@ -12,6 +12,8 @@ std::optional<agent> find_agent(const reader& r, const agent_id& id);
 std::optional<agent> find_agent(const reader& r, const agent_id& id, const org_id& org);
 agent_activity activity_of(const reader& r, const agent_id& id);
 void put_activity(transaction& t, const agent_id& id, const agent_activity& a);
+// `n` messages more in its history, or fewer.
+void count_messages(transaction& t, const agent_id& id, std::int64_t n);
 
 // Relations, in the order in which they were attached; what was deleted in the meantime is left out.
 std::vector<block> blocks_of_agent(const reader& r, const agent_id& id);

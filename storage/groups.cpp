@@ -213,12 +213,8 @@ std::vector<context_key> contexts_of(const reader& r, const std::vector<message_
 
 void erase_group_messages(transaction& t, const std::vector<message_place>& messages) {
   for (auto& c : contexts_of(t, messages)) unlink_messages(t, c, messages);
-  for (auto& at : messages) {
-    if (!load_message(t, at)) continue;
-    auto activity = activity_of(t, at.agent);
-    --activity.message_count;
-    put_activity(t, at.agent, activity);
-  }
+  for (auto& at : messages)
+    if (load_message(t, at)) count_messages(t, at.agent, -1);
   erase_messages(t, messages);
 }
 

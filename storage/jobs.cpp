@@ -30,6 +30,8 @@ job with_state_of_runs(const reader& r, job j) {
   return j;
 }
 
+void set_callback_due(transaction& t, const job_id& id) { t.put(key(table::callbacks_due).add(id), "j"); }
+
 } // namespace
 
 std::optional<job> find_job(const reader& r, const job_id& id) {
@@ -42,12 +44,34 @@ std::optional<job> find_job(const reader& r, const job_id& id, const org_id& org
   return j && j->organization_id == org ? j : std::nullopt;
 }
 
+void create_job(transaction& t, const job& row) {
+  put_job(t, row);
+  t.put(key(table::jobs_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
+  if (!row.callback_url) return;
+  for (auto& run : row.runs) t.put(key(table::batch_runs).add(row.id).add(run), {});
+}
+
 void put_job(transaction& t, const job& row) {
   save(t, key(table::jobs).add(row.id), row);
-  t.put(key(table::jobs_by_org).add(row.organization_id).add(row.created_at).add(row.id), {});
+  if (!is_terminal(row.status)) return;
+  t.erase_prefix(key(table::batch_runs).add(row.id));
+  bool told = row.status == job_status::completed || row.status == job_status::failed;
+  if (told && row.callback_url && !row.callback_sent_at) set_callback_due(t, row.id);
+}
+
+void leave_batch(transaction& t, const job_id& batch, const run_id& run) {
+  auto waits_for = key(table::batch_runs).add(batch);
+  auto own = key(waits_for).add(run);
+  if (!t.get(own)) return;
+  t.erase(own);
+  bool is_last = true;
+  t.scan_prefix(waits_for, reader::direction::forward, [&](auto, auto) { return is_last = false; });
+  if (is_last) set_callback_due(t, batch);
 }
 
 void erase_job(transaction& t, const job& row) {
+  t.erase_prefix(key(table::batch_runs).add(row.id));
+  t.erase(key(table::callbacks_due).add(row.id));
   t.erase(key(table::jobs_by_org).add(row.organization_id).add(row.created_at).add(row.id));
   t.erase(key(table::jobs).add(row.id));
 }

@@ -1,6 +1,5 @@
 #include "storage/messages.hpp"
 
-#include "core/base/text.hpp"
 #include "storage/message_search.hpp"
 
 #include <algorithm>
@@ -201,32 +200,6 @@ std::vector<stored_message> messages_of_run(const reader& r, const agent_id& age
            if (m->run == run) out.push_back(std::move(m));
            return true;
          });
-  return out;
-}
-
-std::vector<stored_message> search_history(const reader& r, const agent_id& agent,
-                                           const std::optional<std::string>& words,
-                                           const std::vector<message_role>& roles,
-                                           const std::optional<timestamp>& start,
-                                           const std::optional<timestamp>& end, std::size_t limit) {
-  std::vector<stored_message> out;
-  if (limit == 0) return out;
-  auto holds = [&](const message& m) {
-    if (!words || words->empty()) return true;
-    if (text::contains_ignoring_case(text_of(m), *words)) return true;
-    return std::any_of(m.tool_calls.begin(), m.tool_calls.end(), [&](auto& c) {
-      return c.name == "send_message" && text::contains_ignoring_case(c.arguments, *words);
-    });
-  };
-  r.scan_prefix(key(table::messages).add(agent), reader::direction::backward,
-                [&](auto, std::string_view bytes) {
-                  auto m = decode_message(bytes);
-                  if (start && m->created_at < *start) return false; // older and older from here on
-                  bool role = roles.empty() || std::find(roles.begin(), roles.end(), m->role) != roles.end();
-                  if (role && m->role != message_role::system && (!end || m->created_at <= *end) && holds(*m))
-                    out.push_back(std::move(m));
-                  return out.size() < limit;
-                });
   return out;
 }
 

@@ -67,13 +67,6 @@ std::vector<stored_message> org_history(const reader& r, const org_id& org, cons
 std::vector<stored_message> messages_of_run(const reader& r, const agent_id& agent, const run_id& run,
                                             std::uint64_t first, std::uint64_t last);
 
-// Messages whose text holds the words, newest first (the tool conversation_search).
-std::vector<stored_message> search_history(const reader& r, const agent_id& agent,
-                                           const std::optional<std::string>& text,
-                                           const std::vector<message_role>& roles,
-                                           const std::optional<timestamp>& start,
-                                           const std::optional<timestamp>& end, std::size_t limit);
-
 // Single messages: from a context (and from what a conversation lists), and for good. Whoever erases some unlinks them
 // from every context first.
 bool holds_any(const reader& r, const context_key& c, const std::vector<message_place>& messages);

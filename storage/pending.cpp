@@ -1,5 +1,7 @@
 #include "storage/pending.hpp"
 
+#include "storage/jobs.hpp"
+
 #include <algorithm>
 
 namespace troupe::storage {
@@ -56,22 +58,32 @@ std::vector<std::shared_ptr<const turn_order>> pending_orders(const reader& r) {
   return out;
 }
 
-std::vector<run_id> callbacks_due(const reader& r) {
-  std::vector<run_id> out;
-  r.scan_prefix(key(table::callbacks_due), reader::direction::forward,
-                [&](auto k, auto) { return out.emplace_back(last_uuid(k)), true; });
+std::vector<due_callback> callbacks_due(const reader& r) {
+  std::vector<due_callback> out;
+  r.scan_prefix(key(table::callbacks_due), reader::direction::forward, [&](auto k, auto which) {
+    return out.push_back({last_uuid(k), !which.empty()}), true;
+  });
   return out;
 }
 
-void record_callback(transaction& t, const run_id& id, timestamp now, std::optional<std::int64_t> status,
+bool is_due(const reader& r, const due_callback& c) {
+  return r.get(key(table::callbacks_due).add(c.id)).has_value();
+}
+
+void record_callback(transaction& t, const due_callback& c, timestamp now, std::optional<std::int64_t> status,
                      std::optional<std::string> failure) {
-  t.erase(key(table::callbacks_due).add(id));
-  auto row = find_run(t, id);
-  if (!row) return; // deleted meanwhile
-  row->callback_sent_at = naive_timestamp{now.us};
-  row->callback_status_code = status;
-  row->callback_error = std::move(failure);
-  put_run(t, *row);
+  t.erase(key(table::callbacks_due).add(c.id));
+  auto note = [&](auto row, auto put) {
+    if (!row) return; // deleted meanwhile
+    row->callback_sent_at = naive_timestamp{now.us};
+    row->callback_status_code = status;
+    row->callback_error = failure;
+    put(t, *row);
+  };
+  if (c.is_job)
+    note(find_job(t, job_id{c.id}), [](auto& to, auto& row) { put_job(to, row); });
+  else
+    note(find_run(t, run_id{c.id}), put_run);
 }
 
 } // namespace troupe::storage

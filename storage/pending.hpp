@@ -18,10 +18,15 @@ std::shared_ptr<const turn_order> pending_order(const reader& r, const run_id& r
 // It goes on after a restart: by itself, or because somebody waits for it who does.
 bool is_pending(const reader& r, const run_id& run);
 
-// Ended runs whose clients are still to be called.
-std::vector<run_id> callbacks_due(const reader& r);
-// What became of the callback.
-void record_callback(transaction& t, const run_id& run, timestamp now, std::optional<std::int64_t> status,
+// What has ended, a run or a job, and whose client is still to be called.
+struct due_callback {
+  uuid id;
+  bool is_job = false;
+};
+std::vector<due_callback> callbacks_due(const reader& r);
+bool is_due(const reader& r, const due_callback& c);
+// What became of it.
+void record_callback(transaction& t, const due_callback& c, timestamp now, std::optional<std::int64_t> status,
                      std::optional<std::string> failure);
 
 } // namespace troupe::storage

@@ -1,5 +1,6 @@
 #include "storage/runs.hpp"
 
+#include "storage/jobs.hpp"
 #include "storage/requests.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ void put_run(transaction& t, const run& row) {
   t.erase(active);
   t.erase(key(table::pending_turns).add(row.id));
   if (row.callback_url && !row.callback_sent_at) t.put(key(table::callbacks_due).add(row.id), {});
+  if (row.batch) leave_batch(t, *row.batch, row.id);
 }
 
 void create_run(transaction& t, const run& row) {
@@ -64,6 +66,8 @@ void erase_run(transaction& t, const run& row) {
   t.erase(key(table::runs_active).add(row.id));
   t.erase(key(table::pending_turns).add(row.id));
   t.erase(key(table::group_runs).add(row.id));
+  t.erase(key(table::callbacks_due).add(row.id));
+  if (row.batch) leave_batch(t, *row.batch, row.id);
   forget_request(t, row);
   t.erase(key(table::runs).add(row.id));
 }

@@ -55,7 +55,8 @@ enum class table : char {
   traces_by_age = 'v',          // created | step -> size of the trace
   trace_totals = 'z',           // - -> trace_totals
   pending_turns = 'P',          // run -> turn_order
-  callbacks_due = 'b',          // run -> -
+  callbacks_due = 'b',          // run or job -> which of both
+  batch_runs = '9',             // job | run -> -
   requests = 'f',               // org | otid -> run
   requests_by_age = 'F',        // created | run -> -
   sleeptime_jobs = 'D',         // group | companion | context -> sleeptime_job

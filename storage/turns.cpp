@@ -8,8 +8,10 @@
 #include "storage/pending.hpp"
 #include "storage/prompts.hpp"
 #include "storage/runs.hpp"
+#include "storage/shared_tools.hpp"
 #include "storage/sleeptime.hpp"
 #include "storage/tool_intents.hpp"
+#include "storage/tool_searches.hpp"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +23,7 @@ error agent_gone(const agent_id& id) {
   return fail(errc::not_found, "Agent with ID " + id.str() + " not found");
 }
 void add_overlay(turn::input& in, const turn::overlay& extra) {
-  in.tools.insert(in.tools.end(), extra.tools.begin(), extra.tools.end());
+  for (auto& t : extra.tools) in.tools.push_back(std::make_shared<const tool>(t));
   if (extra.rules) in.self.tool_rules = *extra.rules;
 }
 
@@ -33,7 +35,10 @@ stored_message last_tool_message(const reader& r, const turn::input& in) {
     return m->role != message_role::system && m->role != message_role::summary;
   });
   if (!answers || has_words) return nullptr;
-  auto found = search_history(r, in.self.id, {}, {message_role::tool}, {}, {}, 1);
+  tools::search_query newest;
+  newest.roles = {message_role::tool};
+  newest.limit = 1;
+  auto found = search_history(r, in.self.id, newest).messages;
   return found.empty() ? nullptr : found.front();
 }
 
@@ -47,7 +52,7 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
     auto c = find_conversation(r, *order.conversation, order.acting.org);
     if (!c) return fail(errc::not_found, "Conversation with id " + order.conversation->str() + " not found");
   }
-  in.tools = tools_of(r, *a);
+  in.tools = shared_tools_of(r, *a);
   in.in_context = context_messages(r, {order.agent, order.conversation});
   in.llm = order.llm_override ? *order.llm_override : a->llm;
   if (auto g = sleeptime_group_of(r, *a)) in.heard_by = g->id;
@@ -160,9 +165,7 @@ bool append_between_turns(transaction& t, const context_key& context,
   if (last && !last->tool_calls.empty() && last->role != message_role::tool) return false;
   if (notes.empty()) return true;
   append_messages(t, notes, &context);
-  auto activity = activity_of(t, context.agent);
-  activity.message_count += static_cast<std::int64_t>(notes.size());
-  put_activity(t, context.agent, activity);
+  count_messages(t, context.agent, std::ssize(notes));
   return true;
 }
 

@@ -38,13 +38,12 @@ std::optional<error> check_budget(const create_agent& request) {
                           ") must be less than max tokens (" + shown + ")");
 }
 
-// provider/name; an empty one is a handle that nobody has.
-bool is_handle(std::string_view model) {
-  auto slash = model.find('/');
-  return model.empty() || (slash != model.npos && slash != 0 && slash + 1 < model.size());
-}
-
 } // namespace
+
+std::optional<error> check_model_handle(const std::optional<std::string>& model) {
+  if (!model || is_handle(*model)) return std::nullopt;
+  return invalid_argument("The model handle should be in the format provider/model-name");
+}
 
 std::optional<error> check_file_limits(const std::optional<std::int64_t>& files,
                                        const std::optional<std::int64_t>& view_chars) {
@@ -61,8 +60,7 @@ std::optional<error> check(const create_agent& request) {
     return invalid_argument("Agent name '" + *request.name +
                             "' holds characters that are not allowed: letters, digits, underscores, spaces, "
                             "apostrophes and hyphens are");
-  if (request.model && !is_handle(*request.model))
-    return invalid_argument("The model handle should be in the format provider/model-name");
+  if (auto wrong = check_model_handle(request.model)) return wrong;
   if (request.agent_type_ == agent_type::split_thread_agent && !request.system)
     return fail(errc::invalid_argument, "Invalid agent type: AgentType.split_thread_agent");
   if (auto wrong = check_file_limits(request.max_files_open, request.per_file_view_window_char_limit))

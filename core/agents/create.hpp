@@ -21,6 +21,8 @@ struct new_agent {
 // How many files an agent may have open, and how much of each it sees.
 std::optional<error> check_file_limits(const std::optional<std::int64_t>& files,
                                        const std::optional<std::int64_t>& view_chars);
+// The handle of a model that a request may name.
+std::optional<error> check_model_handle(const std::optional<std::string>& model);
 // Checks of a request that need nothing but the request.
 std::optional<error> check(const create_agent& request);
 

@@ -69,6 +69,13 @@ error to_error(const std::vector<field_error>& errors) {
   return fail(errc::invalid_body, describe_errors(errors));
 }
 
+const object* fields_of(reader& r, const value& v) {
+  auto* o = v.if_object();
+  if (!o)
+    r.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v);
+  return o;
+}
+
 bool read(reader& r, const value& v, bool& out) {
   if (v.is_bool()) return out = v.get_bool(), true;
   if (v.is_int64() && (v.get_int64() == 0 || v.get_int64() == 1)) return out = v.get_int64() == 1, true;

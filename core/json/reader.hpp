@@ -72,6 +72,9 @@ bool read(reader& r, const value& v, object& out);
 bool read(reader& r, const value& v, value& out);
 bool read(reader& r, const value& v, timestamp& out);
 
+// The members of what must be an object; nothing, after the error, for anything else.
+const object* fields_of(reader& r, const value& v);
+
 // An id inside a body or a query: too short, too long, then the pattern, as pydantic checks a constrained string.
 bool check_id_text(reader& r, const value& v, std::string_view prefix);
 
@@ -183,10 +186,8 @@ template <described_struct T> bool read(reader& r, const value& v, T& out) {
   if constexpr (requires { T::read_json(r, v, out); }) {
     return T::read_json(r, v, out);
   } else {
-    auto* o = v.if_object();
-    if (!o)
-      return r.fail("model_attributes_type",
-                    "Input should be a valid dictionary or object to extract fields from", v);
+    auto* o = fields_of(r, v);
+    if (!o) return false;
     return read_members(r, *o, out);
   }
 }

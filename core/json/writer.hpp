@@ -134,6 +134,23 @@ template <class T> std::string to_text(const T& v) {
   return out;
 }
 
+// A list whose items `write_item` writes: (out, item).
+template <class Items, class F> void write_list(std::string& out, const Items& items, F&& write_item) {
+  out.push_back('[');
+  bool first = true;
+  for (auto& item : items) {
+    if (!first) out.push_back(',');
+    first = false;
+    write_item(out, item);
+  }
+  out.push_back(']');
+}
+template <class Items, class F> std::string list_text(const Items& items, F&& write_item) {
+  std::string out;
+  write_list(out, items, write_item);
+  return out;
+}
+
 // A described struct as a value, for the few places that go on to change it.
 template <class T> value to_value(const T& v) {
   auto parsed = try_parse(to_text(v));

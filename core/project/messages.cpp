@@ -114,13 +114,8 @@ private:
   }
   static void write_calls(json::object_writer& w, const std::vector<const tool_call*>& calls) {
     write_call(w.key("tool_call"), *calls.front());
-    auto& list = w.key("tool_calls");
-    list.push_back('[');
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (i) list.push_back(',');
-      write_call(list, *calls[i]);
-    }
-    list.push_back(']');
+    json::write_list(w.key("tool_calls"), calls,
+                     [](std::string& list, const tool_call* c) { write_call(list, *c); });
   }
 
   void calls() {
@@ -215,12 +210,7 @@ private:
   }
 
   static void write_parts(std::string& out, const std::vector<content_part>& parts) {
-    out.push_back('[');
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (i) out.push_back(',');
-      write_content_part(out, parts[i]);
-    }
-    out.push_back(']');
+    json::write_list(out, parts, write_content_part);
   }
 
   void user() {
@@ -265,13 +255,7 @@ private:
 
   void response() {
     stored(message_type::approval_response_message, [&](json::object_writer& w) {
-      auto& list = w.key("approvals");
-      list.push_back('[');
-      for (std::size_t i = 0; i < m_.approvals.size(); ++i) {
-        if (i) list.push_back(',');
-        write_answer(list, m_.approvals[i]);
-      }
-      list.push_back(']');
+      json::write_list(w.key("approvals"), m_.approvals, write_answer);
       auto decision =
           std::find_if(m_.approvals.begin(), m_.approvals.end(), [](auto& a) { return !a.is_return; });
       if (decision == m_.approvals.end())

@@ -1,17 +1,16 @@
 // Replies, streams and errors of Anthropic's Messages protocol.
 #include "core/protocol/anthropic.hpp"
 
-#include "core/base/text.hpp"
 #include "core/json/writer.hpp"
+#include "core/protocol/provider_errors.hpp"
 
 namespace troupe::anthropic {
 
 namespace {
 
-error broken(const std::string& what) {
-  return llm_failure(errc::llm_error, "LLMServerError",
-                     "INTERNAL_SERVER_ERROR: Anthropic API error: " + what);
-}
+constexpr std::string_view provider = "Anthropic";
+
+error broken(const std::string& what) { return provider_errors::server_error(provider, what); }
 
 // In the words that other protocols use.
 std::optional<std::string> finish_reason_of(std::string_view stop_reason) {
@@ -78,11 +77,8 @@ result<model_reply> parse_reply(std::string_view body) {
 // -- errors -----------------------------------------------------------------------------------------
 namespace {
 
-bool says_any(std::string_view text, std::initializer_list<std::string_view> phrases) {
-  for (auto p : phrases)
-    if (text::contains_ignoring_case(text, p)) return true;
-  return false;
-}
+using provider_errors::no_credits;
+using provider_errors::says_any;
 
 bool says_too_long(std::string_view body) {
   return says_any(body, {"prompt is too long", "exceed context limit", "exceeds context",
@@ -103,19 +99,9 @@ error overloaded(const std::string& detail) {
   return internal(errc::llm_overloaded, "LLMProviderOverloaded", "Anthropic API is overloaded", detail);
 }
 
-error rate_limited(const std::string& detail) {
-  return llm_failure(errc::llm_rate_limit, "LLMRateLimitError",
-                     "RATE_LIMIT_EXCEEDED: Rate limited by Anthropic: " + detail);
-}
-
 error too_long(const std::string& detail) {
   return llm_failure(errc::llm_context_window, "ContextWindowExceededError",
                      "CONTEXT_WINDOW_EXCEEDED: Context window exceeded for Anthropic: " + detail);
-}
-
-error no_credits(const std::string& detail) {
-  return llm_failure(errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
-                     "PAYMENT_REQUIRED: Insufficient credits: " + detail);
 }
 
 error server_error(std::string_view body, const std::string& detail) {
@@ -133,7 +119,7 @@ error stream_error(const json::value& event) {
   auto type = inner ? json::string_or(*inner, "type") : std::string_view{};
   if (says_too_long(detail)) return too_long(detail);
   if (type == "overloaded_error" || says_any(detail, {"overloaded"})) return overloaded(detail);
-  if (type == "rate_limit_error") return rate_limited(detail);
+  if (type == "rate_limit_error") return provider_errors::rate_limited(provider, detail);
   if (says_no_credits(detail)) return no_credits(detail);
   return broken(detail);
 }
@@ -141,11 +127,7 @@ error stream_error(const json::value& event) {
 } // namespace
 
 error error_for(int status, std::string_view body) {
-  auto v = json::try_parse(body);
-  auto shown =
-      v ? json::python_repr(*v)
-        : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
-  auto detail = "Error code: " + std::to_string(status) + " - " + shown;
+  auto detail = provider_errors::detail_of(status, body);
   if (status == 413 || says_too_long(body)) return too_long(detail);
   switch (status) {
   case 400: return internal(errc::llm_bad_request, "LLMBadRequestError", "Bad request to Anthropic", detail);
@@ -162,7 +144,7 @@ error error_for(int status, std::string_view body) {
   case 422:
     return internal(errc::llm_error, "LLMUnprocessableEntityError", "Invalid request content for Anthropic",
                     detail);
-  case 429: return rate_limited(detail);
+  case 429: return provider_errors::rate_limited(provider, detail);
   default: break;
   }
   if (status >= 500) return server_error(body, detail);
@@ -287,11 +269,7 @@ result<void> stream_decoder::feed(std::string_view data, std::vector<project::de
 }
 
 result<model_reply> stream_decoder::finish() {
-  if (!stopped_ && !reply_.finish_reason)
-    return llm_failure(
-        errc::llm_error, "LLMConnectionError",
-        any_ ? "INTERNAL_SERVER_ERROR: Connection to Anthropic broke off in the middle of a stream"
-             : "INTERNAL_SERVER_ERROR: Anthropic sent an empty stream");
+  if (!stopped_ && !reply_.finish_reason) return provider_errors::broken_stream(provider, any_);
   for (std::size_t i = 0; i < reply_.calls.size(); ++i)
     if (auto& arguments = reply_.calls[i].arguments; arguments.empty())
       arguments = given_arguments_.contains(i) ? given_arguments_[i] : "{}";

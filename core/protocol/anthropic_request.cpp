@@ -201,18 +201,14 @@ std::vector<outgoing> messages_of(const model_request& r) {
 }
 
 void write_messages(std::string& out, const model_request& r) {
-  out.push_back('[');
-  auto list = messages_of(r);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i) out.push_back(',');
-    json::object_writer w(out);
-    w.add("role", list[i].user ? "user" : "assistant");
-    if (list[i].only_text)
-      w.add("content", *list[i].only_text);
+  json::write_list(out, messages_of(r), [](std::string& list, auto& m) {
+    json::object_writer w(list);
+    w.add("role", m.user ? "user" : "assistant");
+    if (m.only_text)
+      w.add("content", *m.only_text);
     else
-      w.raw("content", "[" + text::join(list[i].blocks, ",") + "]");
-  }
-  out.push_back(']');
+      w.raw("content", "[" + text::join(m.blocks, ",") + "]");
+  });
 }
 
 void write_prompt(json::object_writer& w, const model_request& r) {
@@ -285,16 +281,11 @@ json::object input_schema(const json::object& parameters) {
 }
 
 void write_tools(std::string& out, const std::vector<offered_tool>& tools) {
-  out.push_back('[');
-  for (std::size_t i = 0; i < tools.size(); ++i) {
-    if (i) out.push_back(',');
-    json::object_writer w(out);
-    w.add("name", tools[i].name)
-        .add("description", tools[i].description)
-        .add("input_schema", input_schema(tools[i].parameters));
-    if (i + 1 == tools.size()) w.raw("cache_control", R"({"type":"ephemeral"})");
-  }
-  out.push_back(']');
+  json::write_list(out, tools, [&](std::string& list, const offered_tool& t) {
+    json::object_writer w(list);
+    w.add("name", t.name).add("description", t.description).add("input_schema", input_schema(t.parameters));
+    if (&t == &tools.back()) w.raw("cache_control", R"({"type":"ephemeral"})");
+  });
 }
 
 // A model that thinks cannot be forced to a tool.

@@ -123,10 +123,8 @@ std::optional<content_part> part_of(const json::value& part) {
 } // namespace
 
 bool request::read_json(json::reader& r, const json::value& v, request& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = read_required(r, *o, "model", out.model);
   good &= read_required(r, *o, "messages", out.messages) && check_messages(r, out.messages);
   good &= read_number(r, *o, "temperature", 0, 2, "0", "2");

@@ -3,6 +3,7 @@
 #include "core/base/text.hpp"
 #include "core/json/writer.hpp"
 #include "core/protocol/conversation_view.hpp"
+#include "core/protocol/provider_errors.hpp"
 
 #include <algorithm>
 
@@ -55,17 +56,11 @@ void write_assistant(std::string& out, const turn& t, const llm_config& c) {
     w.add("content", text);
   w.add("role", "assistant");
   if (t.calls.empty()) return;
-  auto& list = w.key("tool_calls");
-  list.push_back('[');
-  for (std::size_t i = 0; i < t.calls.size(); ++i) {
-    if (i) list.push_back(',');
-    json::object_writer c(list);
-    c.add("id", t.calls[i]->id).add("type", "function");
-    json::object_writer(c.key("function"))
-        .add("name", t.calls[i]->name)
-        .add("arguments", t.calls[i]->arguments);
-  }
-  list.push_back(']');
+  json::write_list(w.key("tool_calls"), t.calls, [](std::string& list, auto* call) {
+    json::object_writer item(list);
+    item.add("id", call->id).add("type", "function");
+    json::object_writer(item.key("function")).add("name", call->name).add("arguments", call->arguments);
+  });
 }
 
 std::string return_text(const tool_return& r) {
@@ -111,28 +106,18 @@ void write_turn(std::string& out, const turn& t, const model_request& r) {
 }
 
 void write_messages(std::string& out, const model_request& r) {
-  out.push_back('[');
-  bool first = true;
-  for (auto& t : conversation_turns(r.messages)) {
-    if (!first) out.push_back(',');
-    first = false;
-    write_turn(out, t, r);
-  }
-  out.push_back(']');
+  json::write_list(out, conversation_turns(r.messages),
+                   [&](std::string& list, const turn& t) { write_turn(list, t, r); });
 }
 
 void write_tools(std::string& out, const model_request& r) {
-  out.push_back('[');
-  for (std::size_t i = 0; i < r.tools.size(); ++i) {
-    auto& t = r.tools[i];
-    if (i) out.push_back(',');
-    json::object_writer w(out);
+  json::write_list(out, r.tools, [](std::string& list, const offered_tool& t) {
+    json::object_writer w(list);
     w.add("type", "function");
     json::object_writer f(w.key("function"));
     f.add("name", t.name).add("description", t.description).add("parameters", t.parameters);
     if (t.strict) f.add("strict", true);
-  }
-  out.push_back(']');
+  });
 }
 
 void write_choice(json::object_writer& w, const tool_choice& choice) {
@@ -170,9 +155,7 @@ std::string_view reasoning_of(const json::value& v) {
   return text.empty() ? json::string_or(v, "reasoning") : text;
 }
 
-error broken(const std::string& what) {
-  return llm_failure(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: " + what);
-}
+error broken(const std::string& what) { return provider_errors::server_error("OpenAI", what); }
 
 } // namespace
 
@@ -338,11 +321,7 @@ result<void> stream_decoder::feed(std::string_view data, std::vector<project::de
 
 result<model_reply> stream_decoder::finish() {
   // Servers that leave out [DONE] are common; one that stops without a finish_reason broke off.
-  if (!done_ && !reply_.finish_reason)
-    return llm_failure(errc::llm_error, "LLMConnectionError",
-                       any_
-                           ? "INTERNAL_SERVER_ERROR: Connection to OpenAI broke off in the middle of a stream"
-                           : "INTERNAL_SERVER_ERROR: OpenAI sent an empty stream");
+  if (!done_ && !reply_.finish_reason) return provider_errors::broken_stream("OpenAI", any_);
   for (auto& call : reply_.calls)
     if (call.arguments.empty()) call.arguments = "{}";
   return std::move(reply_);

@@ -1,6 +1,6 @@
 // What the errors of OpenAI's protocols mean (reference: agent-loop §12).
-#include "core/base/text.hpp"
 #include "core/protocol/openai_chat.hpp"
+#include "core/protocol/provider_errors.hpp"
 
 namespace troupe::openai_chat {
 
@@ -12,32 +12,27 @@ bool says_context_too_long(std::string_view text) {
   return false;
 }
 
-bool says_no_credits(std::string_view text) {
-  for (std::string_view s : {"insufficient credits", "requires more credits", "add more credits",
-                             "exceeded your current quota", "you've exceeded your budget", "can only afford"})
-    if (text::contains_ignoring_case(text, s)) return true;
-  return text::contains_ignoring_case(text, "billing") && text::contains_ignoring_case(text, "hard limit");
-}
-
 namespace {
+
+using provider_errors::no_credits;
+using provider_errors::says_any;
+
+bool says_no_credits(std::string_view text) {
+  return says_any(text, {"insufficient credits", "requires more credits", "add more credits",
+                         "exceeded your current quota", "you've exceeded your budget", "can only afford"}) ||
+         (says_any(text, {"billing"}) && says_any(text, {"hard limit"}));
+}
 
 error context_too_long(const std::string& text) {
   return llm_failure(errc::llm_context_window, "ContextWindowExceededError",
                      "CONTEXT_WINDOW_EXCEEDED: " + text + " ({'is_byok': False})");
 }
 
-error no_credits(const std::string& text) {
-  return llm_failure(errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
-                     "PAYMENT_REQUIRED: Insufficient credits: " + text);
-}
-
 // Of statuses that have no kind of their own.
 error other_error(int status, const std::string& detail) {
   if (status == 413) return context_too_long("Request too large for OpenAI (413): " + detail);
   if (status == 402 || says_no_credits(detail)) return no_credits(detail);
-  if (status >= 500)
-    return llm_failure(errc::llm_error, "LLMServerError",
-                       "INTERNAL_SERVER_ERROR: OpenAI API error: " + detail);
+  if (status >= 500) return provider_errors::server_error("OpenAI", detail);
   return llm_failure(errc::llm_bad_request, "LLMBadRequestError",
                      "INVALID_ARGUMENT: OpenAI API error: " + detail);
 }
@@ -45,11 +40,7 @@ error other_error(int status, const std::string& detail) {
 } // namespace
 
 error error_for(int status, std::string_view body) {
-  auto v = json::try_parse(body);
-  auto shown =
-      v ? json::python_repr(*v)
-        : json::python_repr(text::is_utf8(body) ? body.substr(0, 2000) : std::string_view("(binary)"));
-  auto detail = "Error code: " + std::to_string(status) + " - " + shown;
+  auto detail = provider_errors::detail_of(status, body);
   auto make = [&](errc code, const char* cls, const char* prefix) {
     return llm_failure(code, cls, prefix + detail);
   };
@@ -69,8 +60,7 @@ error error_for(int status, std::string_view body) {
   case 422:
     return make(errc::llm_error, "LLMUnprocessableEntityError",
                 "INVALID_ARGUMENT: Invalid request content for OpenAI: ");
-  case 429:
-    return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
+  case 429: return provider_errors::rate_limited("OpenAI", detail);
   default: return other_error(status, detail);
   }
 }

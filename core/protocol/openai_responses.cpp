@@ -3,14 +3,13 @@
 
 #include "core/json/writer.hpp"
 #include "core/protocol/openai_chat.hpp"
+#include "core/protocol/provider_errors.hpp"
 
 namespace troupe::openai_responses {
 
 namespace {
 
-error broken(const std::string& what) {
-  return llm_failure(errc::llm_error, "LLMServerError", "INTERNAL_SERVER_ERROR: OpenAI API error: " + what);
-}
+error broken(const std::string& what) { return provider_errors::server_error("OpenAI", what); }
 
 token_usage usage_of(const json::value& v) {
   auto detail = [&](const char* group, const char* name) -> std::optional<std::int64_t> {
@@ -76,11 +75,8 @@ error named_error(std::string_view code, const std::string& text) {
   auto make = [&](errc c, const char* error_class, const char* what) {
     return llm_failure(c, error_class, what + text);
   };
-  if (code == "rate_limit_exceeded")
-    return make(errc::llm_rate_limit, "LLMRateLimitError", "RATE_LIMIT_EXCEEDED: Rate limited by OpenAI: ");
-  if (code == "insufficient_quota")
-    return make(errc::llm_insufficient_credits, "LLMInsufficientCreditsError",
-                "PAYMENT_REQUIRED: Insufficient credits: ");
+  if (code == "rate_limit_exceeded") return provider_errors::rate_limited("OpenAI", text);
+  if (code == "insufficient_quota") return provider_errors::no_credits(text);
   if (code == "context_length_exceeded" || openai_chat::says_context_too_long(text))
     return make(errc::llm_context_window, "ContextWindowExceededError",
                 "CONTEXT_WINDOW_EXCEEDED: OpenAI request exceeded the context window: ");
@@ -195,9 +191,7 @@ result<void> stream_decoder::feed(std::string_view data, std::vector<project::de
 
 result<model_reply> stream_decoder::finish() {
   if (reply_) return std::move(*reply_);
-  return llm_failure(errc::llm_error, "LLMConnectionError",
-                     any_ ? "INTERNAL_SERVER_ERROR: Connection to OpenAI broke off in the middle of a stream"
-                          : "INTERNAL_SERVER_ERROR: OpenAI sent an empty stream");
+  return provider_errors::broken_stream("OpenAI", any_);
 }
 
 } // namespace troupe::openai_responses

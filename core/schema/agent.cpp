@@ -5,10 +5,8 @@
 namespace troupe {
 
 bool initial_message::read_json(json::reader& r, const json::value& v, initial_message& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = true;
   {
     json::reader::scope at(r, "role");
@@ -40,17 +38,14 @@ bool initial_message::read_json(json::reader& r, const json::value& v, initial_m
 
 bool embedding_handle::read_json(json::reader& r, const json::value& v, embedding_handle& out) {
   if (!json::read(r, v, out.value)) return false;
-  auto slash = out.value.find('/');
-  if (!out.value.empty() && (slash == std::string::npos || slash == 0 || slash + 1 == out.value.size()))
+  if (!is_handle(out.value))
     return r.fail_value("The embedding handle should be in the format provider/model-name", v);
   return true;
 }
 
 bool response_format::read_json(json::reader& r, const json::value& v, response_format& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   auto type = json::string_or(v, "type");
   if (type == "json_schema") {
     json::reader::scope tag(r, "json_schema");
@@ -72,10 +67,8 @@ bool response_format::read_json(json::reader& r, const json::value& v, response_
 }
 
 bool create_agent::read_json(json::reader& r, const json::value& v, create_agent& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   // A name may be left out, but it may not be null.
   if (auto* name = json::find(*o, "name"); name && name->is_null()) {
     json::reader::scope at(r, "name");
@@ -87,27 +80,31 @@ bool create_agent::read_json(json::reader& r, const json::value& v, create_agent
   return true;
 }
 
+namespace {
+
+void write_blocks(std::string& out, const std::vector<block>& blocks) {
+  json::write_list(out, blocks, [](std::string& list, const block& b) { block::write_api(list, b, false); });
+}
+
+} // namespace
+
 void write_memory(std::string& out, agent_type type, const std::vector<block>& blocks) {
   json::object_writer w(out);
   w.add("agent_type", type).add("git_enabled", false);
-  auto& list = w.key("blocks");
-  list.push_back('[');
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i) list.push_back(',');
-    block::write_api(list, blocks[i], false);
-  }
-  list.push_back(']');
+  write_blocks(w.key("blocks"), blocks);
   w.raw("file_blocks", "[]").add("prompt_template", "");
 }
 
 namespace {
 
+template <class T> const std::vector<T>& when(bool included, const std::vector<T>& items) {
+  static const std::vector<T> none;
+  return included ? items : none;
+}
+
 void write_secrets(std::string& out, const agent& a, bool included) {
-  out.push_back('[');
-  for (std::size_t i = 0; included && i < a.secrets.size(); ++i) {
-    auto& s = a.secrets[i];
-    if (i) out.push_back(',');
-    json::object_writer(out)
+  json::write_list(out, when(included, a.secrets), [&](std::string& list, const secret& s) {
+    json::object_writer(list)
         .null("created_by_id")
         .null("last_updated_by_id")
         .null("created_at")
@@ -119,8 +116,7 @@ void write_secrets(std::string& out, const agent& a, bool included) {
         .add("organization_id", a.organization_id)
         .add("value_enc", s.value)
         .add("agent_id", a.id);
-  }
-  out.push_back(']');
+  });
 }
 
 struct file_limits {
@@ -136,11 +132,6 @@ file_limits file_limits_for(std::int64_t window) {
   if (window <= 128'000) return {10, 25000};
   if (window <= 200'000) return {10, 40000};
   return {15, 40000};
-}
-
-template <class T> const std::vector<T>& when(bool included, const std::vector<T>& items) {
-  static const std::vector<T> none;
-  return included ? items : none;
 }
 
 } // namespace
@@ -173,13 +164,7 @@ void write_agent_state(std::string& out, const agent_view& view) {
       .add("description", a.description)
       .add("metadata", a.metadata);
   write_memory(w.key("memory"), a.type, when(include.blocks, view.blocks));
-  auto& blocks = w.key("blocks");
-  blocks.push_back('[');
-  for (std::size_t i = 0; include.blocks && i < view.blocks.size(); ++i) {
-    if (i) blocks.push_back(',');
-    block::write_api(blocks, view.blocks[i], false);
-  }
-  blocks.push_back(']');
+  write_blocks(w.key("blocks"), when(include.blocks, view.blocks));
   w.add("tools", when(include.tools, view.tools))
       .raw("sources", "[]")
       .add("tags", when(include.tags, a.tags));

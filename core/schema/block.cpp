@@ -20,10 +20,8 @@ void block::write_api(std::string& out, const block& b, bool with_tags) {
 }
 
 bool update_block::read_json(json::reader& r, const json::value& v, update_block& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = true;
   for (std::string_view name : {"is_template", "read_only"})
     if (auto* member = json::find(*o, name); member && member->is_null()) {

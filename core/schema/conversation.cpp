@@ -32,10 +32,8 @@ bool check_settings(json::reader& r, const json::object& o) {
 }
 
 template <class T> bool read_request(json::reader& r, const json::value& v, T& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = json::read_members(r, *o, out);
   return check_settings(r, *o) && good;
 }

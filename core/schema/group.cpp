@@ -75,10 +75,8 @@ bool read_options(json::reader& r, const json::object& o, manager_config& out) {
 }
 
 bool read_config(json::reader& r, const json::value& v, bool is_new, manager_config& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   if (!json::find(*o, "manager_type"))
     return r.fail("union_tag_not_found", "Unable to extract tag using discriminator 'manager_type'", v,
                   "{'discriminator': \"'manager_type'\"}");

@@ -8,10 +8,8 @@ namespace troupe {
 
 // A value is anything but null and a list.
 bool identity_property::read_json(json::reader& r, const json::value& v, identity_property& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = json::read_members(r, *o, out);
   auto* value = json::find(*o, "value");
   if (!value || !(value->is_null() || value->is_array())) return good;

@@ -6,8 +6,6 @@
 
 namespace troupe {
 
-using job_id = id<"job">;
-
 enum class job_status { created, running, completed, failed, pending, cancelled, expired };
 BOOST_DESCRIBE_ENUM(job_status, created, running, completed, failed, pending, cancelled, expired)
 constexpr bool is_terminal(job_status s) {

@@ -24,10 +24,8 @@ bool read_image(json::reader& r, const json::object& o, image_content& out) {
   auto* source = json::find(o, "source");
   json::reader::scope at(r, "source");
   if (!source) return r.fail("missing", "Field required", json::value(o));
-  auto* fields = source->if_object();
-  if (!fields)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", *source);
+  auto* fields = json::fields_of(r, *source);
+  if (!fields) return false;
   out.source_type = std::string(json::string_or(*source, "type"));
   if (out.source_type != "url" && out.source_type != "base64" && out.source_type != "letta")
     return r.fail(
@@ -94,12 +92,7 @@ struct part_writer {
 };
 
 void write_parts(std::string& out, const std::vector<content_part>& parts) {
-  out.push_back('[');
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i) out.push_back(',');
-    write_content_part(out, parts[i]);
-  }
-  out.push_back(']');
+  json::write_list(out, parts, write_content_part);
 }
 
 void write_calls(std::string& out, const std::vector<tool_call>& calls) {
@@ -107,15 +100,12 @@ void write_calls(std::string& out, const std::vector<tool_call>& calls) {
     out += "null";
     return;
   }
-  out.push_back('[');
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (i) out.push_back(',');
-    json::object_writer w(out);
-    w.add("id", calls[i].id);
-    json::object_writer(w.key("function")).add("arguments", calls[i].arguments).add("name", calls[i].name);
+  json::write_list(out, calls, [](std::string& list, const tool_call& c) {
+    json::object_writer w(list);
+    w.add("id", c.id);
+    json::object_writer(w.key("function")).add("arguments", c.arguments).add("name", c.name);
     w.add("type", "function");
-  }
-  out.push_back(']');
+  });
 }
 
 void write_return(std::string& out, const tool_return& r) {
@@ -138,15 +128,6 @@ void write_approval(std::string& out, const approval_item& a) {
       .add("tool_call_id", a.tool_call_id)
       .add("approve", a.approve)
       .add("reason", a.reason);
-}
-
-template <class T, class F> void write_list(std::string& out, const std::vector<T>& items, F write_item) {
-  out.push_back('[');
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i) out.push_back(',');
-    write_item(out, items[i]);
-  }
-  out.push_back(']');
 }
 
 } // namespace
@@ -196,10 +177,8 @@ bool read_other(json::reader& r, const json::object& o, const part_shape& shape,
 }
 
 bool read_part(json::reader& r, const json::value& v, bool is_return, content_part& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   auto type = json::string_or(v, "type");
   if (type == "text") return read_text(r, v, out.emplace<text_content>());
   if (type == "image") return read_image(r, *o, out.emplace<image_content>());
@@ -239,7 +218,7 @@ void message::write_json(std::string& out, const message& m) {
   w.add("name", m.name);
   write_calls(w.key("tool_calls"), m.tool_calls);
   w.add("tool_call_id", m.tool_call_id).add("step_id", m.step).add("run_id", m.run).add("otid", m.otid);
-  write_list(w.key("tool_returns"), m.tool_returns, write_return);
+  json::write_list(w.key("tool_returns"), m.tool_returns, write_return);
   w.add("group_id", m.group)
       .add("sender_id", m.sender_id)
       .add("batch_item_id", m.batch_item_id)
@@ -251,7 +230,7 @@ void message::write_json(std::string& out, const message& m) {
   w.add("approval_request_id", m.approval_request_id)
       .add("approve", m.approve)
       .add("denial_reason", m.denial_reason);
-  write_list(w.key("approvals"), m.approvals, write_approval);
+  json::write_list(w.key("approvals"), m.approvals, write_approval);
 }
 
 std::string text_of(const message& m) {

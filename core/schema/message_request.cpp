@@ -55,10 +55,8 @@ bool member_or_default(json::reader& r, const json::object& o, std::string_view 
 }
 
 bool read_tool_return(json::reader& r, const json::value& v, tool_return& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   std::string call;
   bool good = true;
   {
@@ -80,10 +78,8 @@ bool read_tool_return(json::reader& r, const json::value& v, tool_return& out) {
 }
 
 bool read_approval_item(json::reader& r, const json::value& v, approval_item& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   auto type = json::string_or(v, "type");
   if (type == "tool") {
     json::reader::scope tag(r, "tool");
@@ -173,10 +169,8 @@ bool read_returns(json::reader& r, const json::object& o, tool_return_create& ou
 }
 
 bool read_input(json::reader& r, const json::value& v, input_message& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   auto* type = json::find(*o, "type");
   // Without a type, what an approval alone has makes it one; a message may say null.
   std::string_view kind = "message";
@@ -240,10 +234,8 @@ bool read_send(json::reader& r, const json::value& v, send_model model, send_req
   auto has = [&](std::initializer_list<send_model> models) {
     return model == send_model::all || std::find(models.begin(), models.end(), model) != models.end();
   };
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   bool good = true;
   auto* messages = json::find(*o, "messages");
   auto* input = json::find(*o, "input");

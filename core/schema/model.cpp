@@ -63,11 +63,14 @@ json::object defaults_of(const settings_shape& shape) {
 
 } // namespace
 
+bool is_handle(std::string_view model) {
+  auto slash = model.find('/');
+  return model.empty() || (slash != model.npos && slash != 0 && slash + 1 < model.size());
+}
+
 bool model_settings::read_json(json::reader& r, const json::value& v, model_settings& out) {
-  auto* given = v.if_object();
-  if (!given)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* given = json::fields_of(r, v);
+  if (!given) return false;
   auto type = json::string_or(v, "provider_type", "openai");
   auto* shape = shape_of(type);
   if (!shape) {

@@ -5,6 +5,9 @@
 
 namespace troupe {
 
+// provider/name; an empty one is a handle that nobody has.
+bool is_handle(std::string_view model);
+
 struct llm_config {
   std::string model;
   std::optional<std::string> display_name;

@@ -5,6 +5,8 @@
 
 namespace troupe {
 
+using job_id = id<"job">;
+
 struct run_request_config {
   bool use_assistant_message = true;
   std::string assistant_message_tool_name = "send_message";
@@ -44,6 +46,7 @@ struct run {
   std::vector<std::string> otids; // of the request's messages
   std::optional<group_id> group;  // whose run it is; `agent` leads it
   std::vector<run_id> parts;      // of a group: the turns of its members that it consists of, in order
+  std::optional<job_id> batch;    // that it is one request of
 
   static void write_api(std::string& out, const run& r, bool in_list);
   static void write_metrics(std::string& out, const run& r);
@@ -52,7 +55,8 @@ BOOST_DESCRIBE_STRUCT(run, (),
                       (id, status, created_at, completed_at, agent, conversation, base_template_id,
                        background, metadata, request_config, stop_reason_, callback_url, callback_sent_at,
                        callback_status_code, callback_error, ttft_ns, total_duration_ns, organization_id,
-                       project_id, tools_used, steps, first_sequence, last_sequence, otids, group, parts))
+                       project_id, tools_used, steps, first_sequence, last_sequence, otids, group, parts,
+                       batch))
 
 struct step_error {
   std::string message;

@@ -60,10 +60,8 @@ bool read_child_arg_nodes(json::reader& r, const json::object& o, tool_rule& out
 } // namespace
 
 bool tool_rule::read_json(json::reader& r, const json::value& v, tool_rule& out) {
-  auto* o = v.if_object();
-  if (!o)
-    return r.fail("model_attributes_type",
-                  "Input should be a valid dictionary or object to extract fields from", v);
+  auto* o = json::fields_of(r, v);
+  if (!o) return false;
   auto tag = json::string_or(v, "type");
   auto type = json::enum_from<tool_rule_type>(tag);
   if (!type) {

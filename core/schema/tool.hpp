@@ -3,6 +3,8 @@
 
 #include "core/schema/enums.hpp"
 
+#include <memory>
+
 namespace troupe {
 
 struct tool {
@@ -37,6 +39,8 @@ BOOST_DESCRIBE_STRUCT(tool, (),
                        args_json_schema, return_char_limit, pip_requirements, npm_requirements,
                        default_requires_approval, enable_parallel_execution, created_by_id,
                        last_updated_by_id, metadata__, project_id, organization_id, created_at, updated_at))
+
+using shared_tool = std::shared_ptr<const tool>;
 
 // One rule. Which of the further members count depends on the type; the API shows only those.
 struct tool_rule {

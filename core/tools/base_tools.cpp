@@ -53,10 +53,9 @@ bool is_base_tool(std::string_view name) {
 }
 
 bool is_core_tool(const tool& t) {
-  if (t.tool_type_ == tool_type::letta_voice_sleeptime_core)
-    return t.name != "search_memory"; // not served yet
   return t.tool_type_ == tool_type::letta_core || t.tool_type_ == tool_type::letta_memory_core ||
-         t.tool_type_ == tool_type::letta_sleeptime_core;
+         t.tool_type_ == tool_type::letta_sleeptime_core ||
+         t.tool_type_ == tool_type::letta_voice_sleeptime_core;
 }
 
 } // namespace troupe::tools

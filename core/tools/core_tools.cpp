@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "core/tools/block_tools.hpp"
+#include "core/tools/search_tools.hpp"
 
 #include <algorithm>
 #include <map>
@@ -28,11 +29,6 @@ struct signature {
 std::string argument(const arguments& a, std::string_view name) {
   auto* v = json::find(a, name);
   return v && !v->is_null() ? json::python_str(*v) : std::string{};
-}
-std::optional<std::string> optional_argument(const arguments& a, std::string_view name) {
-  auto* v = json::find(a, name);
-  if (!v || v->is_null()) return std::nullopt;
-  return json::python_str(*v);
 }
 
 json::value text_value(const std::string& s) { return json::value(boost::json::string(s)); }
@@ -99,109 +95,6 @@ outcome<json::value> memory_tool(const arguments& a, tool_context& c) {
   return as_value(blocks::run(c.blocks, cmd, c.self, c.env));
 }
 
-// -- conversation_search --------------------------------------------------------------------------
-outcome<std::optional<timestamp>> date_argument(const arguments& a, std::string_view name,
-                                                const std::string& zone, bool is_end) {
-  auto given = optional_argument(a, name);
-  if (!given) return std::optional<timestamp>{};
-  auto parts = parse_iso_parts(*given);
-  if (!parts)
-    return value_error("Invalid " + std::string(name) + " format: " + *given +
-                       ". Use ISO 8601 format (YYYY-MM-DD or YYYY-MM-DDTHH:MM)");
-  auto local = parts->local;
-  if (parts->date_only && is_end) local.us += 86'400'000'000 - 1; // a day as an end is the end of that day
-  if (parts->offset_s)
-    return std::optional<timestamp>{timestamp{local.us - std::int64_t{*parts->offset_s} * 1'000'000}};
-  return std::optional<timestamp>{from_local(local, zone)};
-}
-
-std::string ago(std::int64_t seconds) {
-  if (seconds < 60) return std::to_string(seconds) + "s ago";
-  if (seconds < 3600) return std::to_string(seconds / 60) + "m ago";
-  if (seconds < 86400) return std::to_string(seconds / 3600) + "h ago";
-  return std::to_string(seconds / 86400) + "d ago";
-}
-
-// What a search result shows of a message: its text, or the arguments of the send_message call that it was.
-std::optional<json::value> shown_content(const message& m) {
-  if (m.role == message_role::assistant)
-    for (auto& call : m.tool_calls)
-      if (call.name == "send_message")
-        if (auto args = json::try_parse(call.arguments); args && args->is_object()) {
-          json::object out;
-          auto thinking = text_of(m);
-          if (!thinking.empty()) out["thinking"] = boost::json::string(thinking);
-          if (auto* said = json::find(*args, "message")) out["content"] = *said;
-          return json::value(std::move(out));
-        }
-  auto text = text_of(m);
-  if (text.empty()) return std::nullopt;
-  if (auto parsed = json::try_parse(text)) return parsed;
-  return text_value(text);
-}
-
-bool is_heartbeat(const message& m) {
-  auto parsed = m.role == message_role::user ? json::try_parse(text_of(m)) : std::nullopt;
-  return parsed && parsed->is_object() && json::string_or(*parsed, "type") == "heartbeat";
-}
-
-// Searches themselves, and what nobody said.
-bool is_passed_over(const message& m) {
-  if (m.role == message_role::tool || is_heartbeat(m) || !shown_content(m)) return true;
-  return m.role == message_role::assistant &&
-         std::any_of(m.tool_calls.begin(), m.tool_calls.end(),
-                     [](auto& c) { return c.name == "conversation_search"; });
-}
-
-json::value search_result(const message& m, tool_context& c) {
-  json::object out;
-  out["timestamp"] = boost::json::string(format_iso_in(m.created_at, c.self.timezone));
-  out["time_ago"] = boost::json::string(ago((c.env.now().us - m.created_at.us) / 1'000'000));
-  auto role = json::enum_text(m.role);
-  out["role"] = boost::json::string_view(role.data(), role.size());
-  json::object relevance;
-  relevance["search_mode"] = "sql";
-  out["relevance"] = std::move(relevance);
-  if (auto content = shown_content(m)) {
-    if (content->is_object())
-      for (auto& [key, member] : content->get_object()) out[key] = member;
-    else
-      out["content"] = std::move(*content);
-  }
-  return json::value(std::move(out));
-}
-
-outcome<json::value> conversation_search(const arguments& a, tool_context& c) {
-  search_query q;
-  q.text = optional_argument(a, "query");
-  if (auto* roles = json::find(a, "roles"); roles && roles->is_array())
-    for (auto& role : roles->get_array()) {
-      auto word = json::python_str(role);
-      auto known = json::enum_from<message_role>(word);
-      if (!known) return value_error("'" + word + "' is not a valid MessageRole");
-      q.roles.push_back(*known);
-    }
-  auto start = date_argument(a, "start_date", c.self.timezone, false);
-  if (!start) return start.error();
-  auto end = date_argument(a, "end_date", c.self.timezone, true);
-  if (!end) return end.error();
-  q.start = *start;
-  q.end = *end;
-  if (auto* limit = json::find(a, "limit"); limit && limit->is_number())
-    q.limit = json::int_or(json::value(a), "limit", 5);
-  auto found = c.search(q);
-  json::array results;
-  for (auto& m : found)
-    if (!is_passed_over(*m)) results.push_back(search_result(*m, c));
-  json::object out;
-  if (results.empty())
-    out["message"] = "No results found.";
-  else
-    out["message"] = boost::json::string("Showing " + std::to_string(results.size()) + " results:");
-  out["results"] = std::move(results);
-  return json::value(std::move(out));
-}
-
 // -- signatures -----------------------------------------------------------------------------------
 const std::map<std::string_view, signature>& signatures() {
   using k = parameter::kind;
@@ -223,6 +116,11 @@ const std::map<std::string_view, signature>& signatures() {
       {"store_memories", {{{"chunks", k::list}}, store_memories}},
       {"rethink_user_memory", {{{"new_memory"}}, rethink_user_memory}},
       {"finish_rethinking_memory", {{}, memory_finish_edits}},
+      {"search_memory",
+       {{{"convo_keyword_queries", k::list, false},
+         {"start_minutes_ago", k::integer, false},
+         {"end_minutes_ago", k::integer, false}},
+        search_memory}},
       {"memory_apply_patch", {{{"label"}, {"patch"}}, memory_apply_patch}},
       {"memory",
        {{{"command"},
@@ -257,6 +155,12 @@ std::optional<tool_exception> wrong_call(std::string_view name, const signature&
 }
 
 } // namespace
+
+std::optional<std::string> optional_argument(const json::object& a, std::string_view name) {
+  auto* v = json::find(a, name);
+  if (!v || v->is_null()) return std::nullopt;
+  return json::python_str(*v);
+}
 
 std::optional<tool_exception> wrong_arguments(std::string_view method, const json::object& given,
                                               const std::vector<std::string_view>& required,

@@ -15,6 +15,29 @@ struct search_query {
   std::vector<message_role> roles; // empty: all
   std::optional<timestamp> start, end;
   std::int64_t limit = 5;
+  std::size_t looks_at = 20'000; // messages at most, the newest of that time
+};
+
+struct search_found {
+  search_found(std::vector<std::shared_ptr<const message>> newest_first, bool cut = false)
+      : messages(std::move(newest_first)), is_cut(cut) {}
+  std::vector<std::shared_ptr<const message>> messages;
+  bool is_cut; // older ones were not looked at
+};
+
+// What was stored of a conversation before it left the context.
+struct saved_text {
+  timestamp created_at;
+  std::string text;
+};
+
+// What tools read of the agent's store.
+struct searches {
+  std::function<search_found(const search_query&)> history; // messages of this agent, newest first
+  // Of that time, newest first; the newest thousand.
+  std::function<std::vector<saved_text>(std::optional<timestamp> start, std::optional<timestamp> end)>
+      saved{};
+  std::function<std::string()> heard{}; // what was said to it last
 };
 
 // What a core tool may see beside its arguments.
@@ -22,8 +45,7 @@ struct tool_context {
   const agent& self;
   memory& blocks;
   environment& env;
-  // Messages of this agent, newest first.
-  std::function<std::vector<std::shared_ptr<const message>>(const search_query&)> search;
+  searches search;
 };
 
 struct tool_result {
@@ -43,6 +65,9 @@ struct block_change {
 tool_result run_core_tool(std::string_view name, const json::object& arguments, tool_context& context);
 
 constexpr std::size_t max_error_chars = 1000; // of the line about an exception
+
+// An argument as text. Nothing where it is missing or null.
+std::optional<std::string> optional_argument(const json::object& a, std::string_view name);
 
 // The arguments of a call against the names that its tool takes, as Python checks and words it. `method`: as it is
 // named there. Nothing where they fit.

@@ -23,7 +23,7 @@ compaction_job job_of(const input& in) {
   job.agent_llm = in.llm;
   job.summarizer = in.summarizer;
   for (auto& t : in.tools)
-    if (t.json_schema) job.tools.push_back(offered(t));
+    if (t->json_schema) job.tools.push_back(offered(*t));
   job.zone = in.self.timezone;
   job.user = in.acting.user.str();
   return job;

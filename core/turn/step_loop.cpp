@@ -16,14 +16,15 @@ constexpr int max_conflicts = 5; // times that tools run again because a block m
 std::vector<std::string> calls_so_far(const input& in) {
   std::vector<std::string> names;
   std::set<std::string> refused;
-  auto own = in.in_context;
-  std::erase_if(own, [&](auto& m) { return m->run != in.run; });
-  for (auto& m : own)
+  std::vector<const message*> own;
+  for (auto& m : in.in_context)
+    if (m->run == in.run) own.push_back(m.get());
+  for (auto* m : own)
     for (auto& r : m->tool_returns)
       if (auto* text = std::get_if<std::string>(&r.func_response);
           text && text->find("[ToolConstraintError]") != std::string::npos)
         refused.insert(r.tool_call_id.value_or(""));
-  for (auto& m : own)
+  for (auto* m : own)
     for (auto& call : m->tool_calls)
       if (m->role == message_role::assistant && !refused.contains(call.id)) names.push_back(call.name);
   return names;

@@ -190,6 +190,7 @@ run_end step_loop::make_end() const {
 void step_loop::fill_in(planned& p, const tool& t) const {
   if (!takes_prefilled()) return;
   auto fixed = rules_.prefilled(t.name, allowed_);
+  if (fixed.values.empty()) return;
   auto wrong = check_prefilled(t.name, fixed.values, offered(t).parameters);
   p.invalid = !wrong.empty();
   if (!p.invalid) {
@@ -276,13 +277,13 @@ message step_loop::heartbeat(const std::string& reason) const {
 // -- tools ----------------------------------------------------------------------------------------
 std::vector<std::string> step_loop::attached_names() const {
   std::vector<std::string> out;
-  for (auto& t : in_.tools) out.push_back(t.name);
+  for (auto& t : in_.tools) out.push_back(t->name);
   return out;
 }
 
 const tool* step_loop::find_tool(const std::string& name) const {
-  auto it = std::find_if(in_.tools.begin(), in_.tools.end(), [&](auto& t) { return t.name == name; });
-  return it == in_.tools.end() ? nullptr : &*it;
+  auto it = std::find_if(in_.tools.begin(), in_.tools.end(), [&](auto& t) { return t->name == name; });
+  return it == in_.tools.end() ? nullptr : it->get();
 }
 
 bool step_loop::waits_for_giver(const std::string& name) const {

@@ -31,7 +31,7 @@ BOOST_DESCRIBE_STRUCT(compaction_request, (), (settings, takes_what_is_there))
 // Everything that a turn reads, taken from one snapshot at its start.
 struct input {
   agent self;
-  std::vector<tool> tools;                // attached ones, in order
+  std::vector<shared_tool> tools;         // attached ones, in order
   std::vector<stored_message> in_context; // the system message first
   llm_config llm;                         // after overrides
   std::optional<conversation_id> conversation;

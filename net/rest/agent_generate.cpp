@@ -1,5 +1,6 @@
 // POST /agents/{id}/generate: one call of the agent's model, without the agent (reference: agent-loop §4.3).
 #include "core/protocol/protocol.hpp"
+#include "net/rest/agent_parameters.hpp"
 #include "net/rest/errors.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/agents.hpp"
@@ -94,9 +95,9 @@ awaitable<outcome> generate(call& c) {
   auto body = body_of<generate_body>(c);
   if (!body) co_return body.error();
   auto a = storage::find_agent(*c.s.db->snapshot(), *id, c.by.org);
-  if (!a) co_return fail(errc::not_found, "Agent with ID " + id->str() + " not found");
+  if (!a) co_return no_agent(*id);
   auto config = a->llm;
-  if (auto& handle = body->override_model; handle && !handle->empty()) {
+  if (auto handle = filled(body->override_model)) {
     auto other = co_await c.s.models->resolve(*handle);
     if (!other) co_return fail(errc::not_found, "Model '" + *handle + "' not found or not accessible");
     config = std::move(*other);

@@ -31,12 +31,7 @@ awaitable<outcome> list(call& c) {
     if (!a) return storage::not_found_for("Agent", id->str(), c.by);
     auto blocks = storage::blocks_of(r, *a);
     cut_page(blocks, *p, 100, sort_order::desc);
-    std::string out = "[";
-    for (auto& b : blocks) {
-      if (out.size() > 1) out.push_back(',');
-      block::write_api(out, b);
-    }
-    return out + "]";
+    return json::list_text(blocks, [](auto& out, auto& b) { block::write_api(out, b); });
   });
 }
 

@@ -8,13 +8,6 @@ namespace troupe::net::rest {
 
 namespace {
 
-template <send_model M> result<send_request> request_of(call& c) {
-  auto body = body_of<send_body<M>>(c);
-  if (!body) return body.error();
-  if (body->value.messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
-  return std::move(body->value);
-}
-
 // Options of a stream make no sense without one.
 std::optional<error> check_options(const send_request& q) {
   std::string wrong;
@@ -40,9 +33,7 @@ awaitable<outcome> create(call& c) {
     if (auto wrong = check_options(*body)) co_return *wrong;
   if (streaming && !c.new_sdk)
     co_return fail(errc::unprocessable, "streaming=true is only supported for SDK v1.0+ clients.");
-  auto how = !streaming         ? turn::mode::blocking
-             : body->background ? turn::mode::background
-                                : turn::mode::stream;
+  auto how = mode_of(*body, streaming);
   destination to{*id, std::nullopt, "send_message", std::nullopt};
   co_return co_await send(c, std::move(to), std::move(*body), how);
 }
@@ -53,7 +44,7 @@ awaitable<outcome> stream(call& c) {
   if (!id) co_return id.error();
   auto body = request_of<send_model::streaming>(c);
   if (!body) co_return body.error();
-  auto how = body->background ? turn::mode::background : turn::mode::stream;
+  auto how = mode_of(*body, true);
   destination to{*id, std::nullopt, "send_message_streaming", std::nullopt};
   co_return co_await send(c, std::move(to), std::move(*body), how);
 }
@@ -93,7 +84,7 @@ awaitable<outcome> list(call& c) {
     if (!a) return fail(errc::not_found, "Agent not found");
     auto q = window_of(r, page, org, id);
     if (!q) return q.error();
-    if (p.group_id && !p.group_id->empty()) q->group = p.group_id;
+    q->group = filled(p.group_id);
     narrow(*q, p.conversation_id);
     project::options o;
     o.use_assistant_message = p.use_assistant_message;
@@ -160,9 +151,7 @@ awaitable<outcome> capture(call& c) {
   auto store = [id = *id, messages = *messages, org = c.by.org](auto& t) -> result<std::string> {
     if (!storage::find_agent(t, id, org)) return no_agent(id);
     storage::append_messages(t, messages, nullptr);
-    auto activity = storage::activity_of(t, id);
-    activity.message_count += static_cast<std::int64_t>(messages.size());
-    storage::put_activity(t, id, activity);
+    storage::count_messages(t, id, std::ssize(messages));
     return R"({"success":true,"messages_created":)" + std::to_string(messages.size()) + R"(,"run_ids":[]})";
   };
   co_return co_await write(c, "message.capture", std::move(store));

@@ -54,10 +54,6 @@ agent_relations included(const include_parameters& p) {
   return out;
 }
 
-std::optional<std::string> filled(const std::optional<std::string>& value) {
-  return value && !value->empty() ? value : std::nullopt;
-}
-
 storage::agent_query agent_query_of(const agent_filter_parameters& p) {
   storage::agent_query q;
   q.name = filled(p.name);
@@ -77,12 +73,7 @@ storage::agent_query agent_query_of(const agent_filter_parameters& p) {
 
 std::string agent_states(const storage::reader& r, const std::vector<agent>& agents,
                          const agent_relations& include) {
-  std::string out = "[";
-  for (auto& a : agents) {
-    if (out.size() > 1) out.push_back(',');
-    out += storage::agent_state(r, a, include);
-  }
-  return out + "]";
+  return json::list_text(agents, [&](auto& out, auto& a) { out += storage::agent_state(r, a, include); });
 }
 
 error no_agent(const agent_id& id) {

@@ -35,8 +35,6 @@ BOOST_DESCRIBE_STRUCT(agent_filter_parameters, (),
                       (name, query_text, project_id, template_id, base_template_id, identity_id,
                        created_by_id, tags, identifier_keys, match_all_tags, last_stop_reason,
                        show_hidden_agents))
-// A filter whose value is empty is none.
-std::optional<std::string> filled(const std::optional<std::string>& value);
 
 storage::agent_query agent_query_of(const agent_filter_parameters& p);
 

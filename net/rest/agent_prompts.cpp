@@ -122,13 +122,7 @@ std::string overview(const storage::reader& r, const agent& a, const storage::co
     w.add("num_tokens_functions_definitions", sizes.tools)
         .raw("functions_definitions", sizes.tool_definitions);
     w.add("num_tokens_messages", sizes.messages);
-    auto& list = w.key("messages");
-    list.push_back('[');
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (i) list.push_back(',');
-      json::write(list, *messages[i]);
-    }
-    list.push_back(']');
+    json::write_list(w.key("messages"), messages, [](auto& out, auto& m) { json::write(out, *m); });
   });
 }
 

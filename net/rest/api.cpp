@@ -65,10 +65,8 @@ result<actor> actor_of(services& s, const http::request& r) {
   actor by{default_user_id(), default_org_id()};
   auto text = r.header("user_id");
   if (text.empty()) return by;
-  auto id = user_id::parse(text);
-  if (!id)
-    return invalid_argument("Invalid user ID format: " + std::string(text) +
-                            ". Expected format: 'user-<uuid4>'");
+  auto id = id_named<user_id>(text);
+  if (!id) return id.error();
   if (*id == by.user) return by;
   auto found = storage::find_user(*s.db->snapshot(), *id);
   return found ? actor{found->id, found->organization_id} : by;

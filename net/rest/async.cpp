@@ -13,13 +13,12 @@ namespace {
 awaitable<outcome> create(call& c) {
   auto id = path_id<agent_id>(c, "agent_id");
   if (!id) co_return id.error();
-  auto body = body_of<send_body<send_model::async>>(c);
+  auto body = request_of<send_model::async>(c);
   if (!body) co_return body.error();
-  if (body->value.messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
   if (!storage::find_agent(*c.s.db->snapshot(), *id, c.by.org))
     co_return fail(errc::not_found, "Agent not found");
   destination to{*id, std::nullopt, "send_message_async", std::nullopt};
-  co_return co_await accept(c, std::move(to), std::move(body->value));
+  co_return co_await accept(c, std::move(to), std::move(*body));
 }
 
 } // namespace

@@ -1,13 +1,15 @@
 // /messages/batches: many sends as one job. Each of them is an asynchronous run of its own; the job is what they are
 // (recording async-batches).
+#include "net/rest/callbacks.hpp"
 #include "net/rest/cancelling.hpp"
+#include "net/rest/images.hpp"
 #include "net/rest/job_runs.hpp"
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/sending.hpp"
 #include "storage/jobs.hpp"
 #include "storage/organizations.hpp"
-#include "storage/runs.hpp"
+#include "storage/pending.hpp"
 
 #include <algorithm>
 
@@ -75,7 +77,24 @@ json::value with_message_types(json::value document) {
 }
 
 // -- creating -------------------------------------------------------------------------------------
-job new_job(const call& c, const std::vector<actors::turn_order_ptr>& orders) {
+using orders = std::vector<std::shared_ptr<storage::turn_order>>;
+
+awaitable<result<orders>> make_orders(call& c, std::vector<batch_request> requests) {
+  orders out;
+  for (auto& request : requests) {
+    if (request.send.messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
+    destination to{request.agent, std::nullopt, "send_message_async", std::nullopt};
+    auto order = co_await prepare_order(c, std::move(to), std::move(request.send), turn::mode::async);
+    if (!order) co_return order.error();
+    auto fetched = co_await fetch_images(c, (*order)->request);
+    if (!fetched) co_return fetched.error();
+    (*order)->resumed = true; // it is stored with the job
+    out.push_back(std::move(*order));
+  }
+  co_return out;
+}
+
+job new_job(const call& c, std::optional<std::string> callback_url, const orders& of) {
   job j;
   j.created_by_id = j.last_updated_by_id = c.by.user;
   j.created_at = j.updated_at = c.s.env->now();
@@ -83,34 +102,63 @@ job new_job(const call& c, const std::vector<actors::turn_order_ptr>& orders) {
   j.type = job_type::batch;
   j.id = c.s.env->make_id<job_id>();
   j.metadata.emplace()["job_type"] = "batch_messages";
+  j.callback_url = std::move(callback_url);
   j.organization_id = c.by.org;
-  for (auto& order : orders) j.runs.push_back(order->run_row.id);
+  for (auto& order : of) {
+    j.runs.push_back(order->run_row.id);
+    order->run_row.batch = j.id;
+  }
   return j;
 }
 
-awaitable<result<void>> store_job(call& c, std::string name, job row) {
-  std::function<result<void>(storage::transaction&)> store = [row = std::move(row)](auto& t) -> result<void> {
-    storage::put_job(t, row);
+// The job and all that it promises: a crash leaves both or neither.
+awaitable<result<void>> store_batch(call& c, const job& row, const orders& of) {
+  std::function<result<void>(storage::transaction&)> store = [row, of](auto& t) -> result<void> {
+    storage::create_job(t, row);
+    for (auto& order : of) storage::promise_turn(t, *order);
     return {};
   };
-  co_return co_await commit(c, std::move(name), std::move(store));
+  co_return co_await commit(c, "batch.create", std::move(store));
 }
 
-// What the mailboxes refuse is written down in the job, which has failed then.
-awaitable<result<void>> start_runs(call& c, job& row, std::vector<actors::turn_order_ptr> orders) {
-  json::array refused;
-  for (auto& order : orders) {
-    auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, order);
+// What a mailbox refused is written down in the job, which has failed then, and the run is over.
+awaitable<result<void>> store_refused(call& c, job& row,
+                                      std::vector<std::pair<run_id, std::string>> refused) {
+  auto now = c.s.env->now();
+  row.status = job_status::failed;
+  row.completed_at = naive_timestamp{now.us};
+  std::function<result<void>(storage::transaction&)> store = [row, refused, now](auto& t) -> result<void> {
+    storage::put_job(t, row);
+    for (auto& [id, why] : refused) {
+      auto r = storage::find_run(t, id);
+      if (!r || is_terminal(r->status)) continue;
+      turn::run_end end{run_status::failed, stop_reason::error, {}};
+      end.metadata["error"] = boost::json::string(why);
+      storage::end_run(*r, end, now);
+      storage::put_run(t, *r);
+    }
+    return {};
+  };
+  co_return co_await commit(c, "batch.refused", std::move(store));
+}
+
+awaitable<result<void>> start_runs(call& c, job& row, orders of) {
+  json::array listed;
+  std::vector<std::pair<run_id, std::string>> refused;
+  for (auto& order : of) {
+    auto accepted = co_await ask<actors::turn_answer>(c.s.self, c.s.directory, actors::turn_order_ptr(order));
     if (accepted) continue;
     json::object why;
     why["agent_id"] = boost::json::string(order->agent.str());
     why["error"] = boost::json::string(accepted.error().message);
-    refused.emplace_back(std::move(why));
+    listed.emplace_back(std::move(why));
+    refused.emplace_back(order->run_row.id, accepted.error().message);
   }
   if (refused.empty()) co_return result<void>{};
-  row.status = job_status::failed;
-  (*row.metadata)["refused"] = std::move(refused);
-  co_return co_await store_job(c, "batch.refused", row);
+  (*row.metadata)["refused"] = std::move(listed);
+  auto stored = co_await store_refused(c, row, std::move(refused));
+  if (stored) send_callbacks_due(c.s);
+  co_return stored;
 }
 
 awaitable<outcome> create(call& c) {
@@ -120,20 +168,14 @@ awaitable<outcome> create(call& c) {
   if (!body) co_return body.error();
   if (body->requests.empty())
     co_return fail(errc::invalid_argument, "Empty list of batch_requests passed in!");
-  if (body->callback_url)
-    co_return fail(errc::not_implemented, "Not implemented: batches do not call back yet; ask for the job");
-  std::vector<actors::turn_order_ptr> orders;
-  for (auto& request : body->requests) {
-    if (request.send.messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
-    destination to{request.agent, std::nullopt, "send_message_async", std::nullopt};
-    auto order = co_await make_order(c, std::move(to), std::move(request.send), turn::mode::async);
-    if (!order) co_return order.error();
-    orders.push_back(std::move(*order));
-  }
-  auto row = new_job(c, orders);
-  auto stored = co_await store_job(c, "batch.create", row);
+  auto made = co_await make_orders(c, std::move(body->requests));
+  if (!made) co_return made.error();
+  std::optional<std::string> url;
+  if (body->callback_url) url = std::move(body->callback_url->value);
+  auto row = new_job(c, std::move(url), *made);
+  auto stored = co_await store_batch(c, row, *made);
   if (!stored) co_return stored.error();
-  auto started = co_await start_runs(c, row, std::move(orders));
+  auto started = co_await start_runs(c, row, std::move(*made));
   if (!started) co_return started.error();
   co_return http::response::json(json::to_text(row));
 }
@@ -160,12 +202,8 @@ awaitable<outcome> list(call& c) {
   q.type = job_type::batch;
   q.active = true;
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
-    for (auto [text, id] : {std::pair(&p->before, &q.before), std::pair(&p->after, &q.after)}) {
-      if (!*text || (*text)->empty()) continue;
-      *id = job_id::parse(**text);
-      if (!*id || !storage::find_job(r, **id, c.by.org))
-        return fail(errc::invalid_argument, "Job with id " + **text + " not found");
-    }
+    auto set = set_cursors(q, r, c.by.org, filled(p->before), filled(p->after));
+    if (!set) return set.error();
     return json::to_text(storage::list_jobs(r, c.by.org, q));
   });
 }
@@ -197,6 +235,7 @@ std::vector<storage::stored_message> messages_of(const storage::reader& r, const
   }
   std::sort(placed.begin(), placed.end());
   std::vector<storage::stored_message> out;
+  out.reserve(placed.size());
   for (auto& [place, m] : placed) out.push_back(std::move(m));
   return out;
 }

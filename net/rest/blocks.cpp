@@ -152,12 +152,8 @@ awaitable<outcome> list(call& c) {
     if (p.identity_id_ || !p.identifier_keys.empty()) q.among = blocks_of(r, org, p);
     q.pages.before = place_of(r, before);
     q.pages.after = place_of(r, after);
-    std::string out = "[";
-    for (auto& b : storage::list_blocks(r, org, q)) {
-      if (out.size() > 1) out.push_back(',');
-      block::write_api(out, b);
-    }
-    return out + "]";
+    return json::list_text(storage::list_blocks(r, org, q),
+                           [](auto& out, auto& b) { block::write_api(out, b); });
   };
   co_return co_await read_on_worker(c, std::move(list));
 }

@@ -47,6 +47,12 @@ error bad_path_id(std::string_view name, std::string_view prefix, std::string_vi
   return out;
 }
 
+error bad_id(std::string_view prefix, std::string_view given) {
+  std::string kind(prefix);
+  return invalid_argument("Invalid " + kind + " ID format: " + std::string(given) + ". Expected format: '" +
+                          kind + "-<uuid4>'");
+}
+
 awaitable<result<void>> parse_long_body(call& c) {
   constexpr std::size_t long_body = 64 << 10; // a shorter one cannot have too many values
   if (c.request.body.size() < long_body) co_return result<void>{};

@@ -31,6 +31,14 @@ template <class Id> result<Id> path_id(const call& c, std::string_view name) {
   return bad_path_id(name, Id::prefix, text);
 }
 
+error bad_id(std::string_view prefix, std::string_view given);
+
+// An id that is given as a plain text. Errors: invalid_argument, in the words for ids.
+template <class Id> result<Id> id_named(std::string_view text) {
+  if (auto id = Id::parse(text)) return *id;
+  return bad_id(Id::prefix, text);
+}
+
 // Long bodies are parsed on a worker, before their endpoint is called: nobody else waits for them. Errors:
 // payload_too_large where a body has too many values, whatever its bytes.
 awaitable<result<void>> parse_long_body(call& c);

@@ -91,8 +91,8 @@ std::vector<run_id> active_runs_of(const call& c, const std::optional<agent_id>&
 result<std::vector<run_id>> runs_of_thread(const call& c, const thread_name& name,
                                            const std::optional<std::string>& agent_text) {
   if (name.agent) return active_runs_of(c, name.agent);
-  if (name.is_default && agent_text && !agent_text->empty())
-    return active_runs_of(c, agent_id::parse(*agent_text));
+  if (auto text = filled(agent_text); name.is_default && text)
+    return active_runs_of(c, agent_id::parse(*text));
   auto to = destination_of(c, name, std::nullopt);
   if (!to) return to.error();
   return storage::runs_to_cancel(*c.s.db->snapshot(), to->agent, to->conversation, false);

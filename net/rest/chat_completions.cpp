@@ -61,9 +61,8 @@ result<agent> agent_of(const call& c, const std::string& model) {
     return invalid_argument("For this endpoint, the 'model' field should contain an agent ID (format: "
                             "'agent-...'). Received: '" +
                             model + "'");
-  auto id = agent_id::parse(model);
-  if (!id)
-    return invalid_argument("Invalid agent ID format: " + model + ". Expected format: 'agent-<uuid4>'");
+  auto id = id_named<agent_id>(model);
+  if (!id) return id.error();
   auto a = storage::find_agent(*c.s.db->snapshot(), *id, c.by.org);
   if (!a) return fail(errc::not_found, "Agent not found");
   return std::move(*a);

@@ -11,13 +11,6 @@ namespace troupe::net::rest {
 
 namespace {
 
-result<send_request> request_of(call& c) {
-  auto body = body_of<send_body<send_model::conversation>>(c);
-  if (!body) return body.error();
-  if (body->value.messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
-  return std::move(body->value);
-}
-
 // Somebody writes to the conversation now, whatever comes of it. The store takes it with what the turn stores first.
 void note_activity(const call& c, const conversation_id& id) {
   auto apply = [id, by = c.by, now = c.s.env->now()](storage::transaction& t) -> result<void> {
@@ -42,16 +35,14 @@ void drop_extras(send_request& q) {
 awaitable<outcome> create(call& c) {
   auto name = thread_of_path(c);
   if (!name) co_return name.error();
-  auto body = request_of(c);
+  auto body = request_of<send_model::conversation>(c);
   if (!body) co_return body.error();
   auto to = destination_of(c, *name, body->agent_id_text);
   if (!to) co_return to.error();
   bool streaming = body->streaming.value_or(true), is_named = to->conversation.has_value();
   if (is_named) note_activity(c, *to->conversation);
   if (streaming) drop_extras(*body);
-  auto how = !streaming         ? turn::mode::blocking
-             : body->background ? turn::mode::background
-                                : turn::mode::stream;
+  auto how = mode_of(*body, streaming);
   auto out = co_await send(c, std::move(*to), std::move(*body), how);
   if (!out && is_named) co_await commit_the_rest(c); // what was noted is there when the refusal is
   // Here the refusal of a message beside a pending approval is a plain text.
@@ -62,7 +53,7 @@ awaitable<outcome> create(call& c) {
 awaitable<outcome> preview_request(call& c) {
   auto name = thread_of_path(c);
   if (!name) co_return name.error();
-  auto body = request_of(c);
+  auto body = request_of<send_model::conversation>(c);
   if (!body) co_return body.error();
   auto to = destination_of(c, *name, body->agent_id_text);
   if (!to) co_return to.error();
@@ -76,10 +67,6 @@ struct list_parameters {
 };
 BOOST_DESCRIBE_STRUCT(list_parameters, (), (agent_id, group_id, include_err, include_return_message_types))
 
-std::optional<std::string> group_of(const list_parameters& p) {
-  return p.group_id && !p.group_id->empty() ? p.group_id : std::nullopt;
-}
-
 result<std::string> default_thread(const storage::reader& r, const agent_id& id, const org_id& org,
                                    const page_parameters& page, const list_parameters& p) {
   auto a = storage::find_agent(r, id, org);
@@ -87,7 +74,7 @@ result<std::string> default_thread(const storage::reader& r, const agent_id& id,
   auto q = window_of(r, page, org, id);
   if (!q) return q.error();
   q->default_thread = true;
-  q->group = group_of(p);
+  q->group = filled(p.group_id);
   project::options o;
   o.text_is_assistant_message = a->type == agent_type::letta_v1_agent;
   return project::to_array(project::project_list(storage::history(r, id, *q), o),
@@ -103,7 +90,7 @@ result<std::string> named_thread(const storage::reader& r, const conversation_id
   q.newest_first = page.order.value_or(sort_order::desc) == sort_order::desc;
   q.before = message_id::parse(page.before.value_or(""));
   q.after = message_id::parse(page.after.value_or(""));
-  q.group = group_of(p);
+  q.group = filled(p.group_id);
   project::options o;
   o.text_is_assistant_message = true; // whatever its agent is
   return project::to_array(project::project_list(storage::thread(r, id, q), o),
@@ -119,8 +106,8 @@ awaitable<outcome> list(call& c) {
   if (!p) co_return p.error();
   if (page->limit && page->limit->value == 0) co_return http::response::json("[]");
   auto agent = name->agent;
-  if (name->is_default && p->agent_id && !p->agent_id->empty()) {
-    agent = agent_id::parse(*p->agent_id);
+  if (auto text = filled(p->agent_id); name->is_default && text) {
+    agent = agent_id::parse(*text);
     if (!agent) co_return fail(errc::not_found, "Agent not found");
   }
   auto list = [agent, conversation = name->conversation, page = *page, p = *p,

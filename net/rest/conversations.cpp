@@ -31,13 +31,6 @@ struct agent_query_parameter {
 };
 BOOST_DESCRIBE_STRUCT(agent_query_parameter, (), (agent_id))
 
-std::optional<error> check_model(const std::optional<std::string>& handle) {
-  if (!handle || handle->empty()) return std::nullopt; // an empty one says that there is none
-  auto slash = handle->find('/');
-  if (slash != std::string::npos && slash > 0 && slash + 1 < handle->size()) return std::nullopt;
-  return invalid_argument("The model handle should be in the format provider/model-name");
-}
-
 // Copies of the agent's blocks of these labels, which only the conversation sees and changes.
 result<std::vector<block>> isolate(const storage::reader& r, const agent& a,
                                    const std::vector<std::string>& labels, environment& env) {
@@ -97,7 +90,7 @@ awaitable<outcome> create(call& c) {
   if (!p) co_return p.error();
   auto body = optional_body_of<create_conversation>(c);
   if (!body) co_return body.error();
-  if (auto wrong = check_model(body->model)) co_return *wrong;
+  if (auto wrong = agents::check_model_handle(body->model)) co_return *wrong;
   auto id = agent_id::parse(p->agent_id);
   if (!id) co_return fail(errc::not_found, "Agent not found");
   auto store = [id = *id, q = *body, by = c.by, env = c.s.env](storage::transaction& t) {
@@ -210,17 +203,13 @@ awaitable<outcome> list(call& c) {
   q.by = p->order_by;
   if (p->agent_id) q.agent = agent_id::parse(*p->agent_id).value_or(agent_id{});
   q.summary = p->summary_search;
-  if (p->after && !p->after->empty()) q.after = conversation_id::parse(*p->after).value_or(conversation_id{});
+  if (auto cursor = filled(p->after)) q.after = conversation_id::parse(*cursor).value_or(conversation_id{});
   auto unknown = storage::not_found_for("Conversation", p->after.value_or(""), c.by);
   bool needs_cursor = q.after && q.by != storage::conversation_order::last_run_completion;
   auto list = [q, unknown, needs_cursor, org = c.by.org](const storage::reader& r) -> result<std::string> {
     if (needs_cursor && !storage::find_conversation(r, *q.after, org)) return unknown;
-    std::string out = "[";
-    for (auto& found : storage::list_conversations(r, org, q)) {
-      if (out.size() > 1) out.push_back(',');
-      write_conversation(out, found, {});
-    }
-    return out + "]";
+    return json::list_text(storage::list_conversations(r, org, q),
+                           [](auto& out, auto& found) { write_conversation(out, found, {}); });
   };
   co_return co_await read_on_worker(c, std::move(list));
 }
@@ -231,7 +220,7 @@ awaitable<outcome> modify(call& c) {
   if (!id) co_return id.error();
   auto body = body_of<update_conversation>(c);
   if (!body) co_return body.error();
-  if (auto wrong = check_model(body->model)) co_return *wrong;
+  if (auto wrong = agents::check_model_handle(body->model)) co_return *wrong;
   auto store = [id = *id, change = *body, by = c.by, env = c.s.env,
                 unknown = missing(c, *id)](storage::transaction& t) -> result<std::string> {
     auto found = storage::find_conversation(t, id, by.org);

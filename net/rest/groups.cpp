@@ -123,7 +123,7 @@ awaitable<outcome> list(call& c) {
   if (!p) co_return p.error();
   storage::group_query q;
   q.type = p->manager_type_;
-  if (p->project_id && !p->project_id->empty()) q.project_id = p->project_id;
+  q.project_id = filled(p->project_id);
   co_return co_await list_page(c, std::move(q), 50, sort_order::asc);
 }
 
@@ -134,7 +134,7 @@ awaitable<outcome> list_of_agent(call& c) {
   if (!p) co_return p.error();
   storage::group_query q;
   q.member = *id;
-  if (auto& word = p->manager_type_; word && !word->empty()) {
+  if (auto word = filled(p->manager_type_)) {
     q.type = json::enum_from<manager_type>(*word);
     if (!q.type) co_return http::response::json("[]"); // of a type that no group has
   }
@@ -151,17 +151,10 @@ awaitable<outcome> count(call& c) {
 }
 
 // -- shared blocks --------------------------------------------------------------------------------
-result<block_id> block_of_path(const call& c) {
-  auto text = c.path_value("block_id");
-  if (auto id = block_id::parse(text)) return *id;
-  return invalid_argument("Invalid block ID format: " + std::string(text) +
-                          ". Expected format: 'block-<uuid4>'");
-}
-
 awaitable<outcome> change_blocks(call& c, bool attach) {
   auto id = path_id<group_id>(c, "group_id");
   if (!id) co_return id.error();
-  auto wanted = block_of_path(c);
+  auto wanted = id_named<block_id>(c.path_value("block_id"));
   if (!wanted) co_return wanted.error();
   auto store = [id = *id, wanted = *wanted, attach,
                 by = c.by](storage::transaction& t) -> result<std::string> {
@@ -211,12 +204,8 @@ awaitable<outcome> sleeptime_of(call& c) {
   if (!id) co_return id.error();
   auto look = [id = *id, by = c.by, env = c.s.env](const storage::reader& r) -> result<std::string> {
     if (!storage::find_group(r, id, by.org)) return no_group(id, by);
-    std::string out = "[";
-    for (auto& j : storage::jobs_of_group(r, id)) {
-      if (out.size() > 1) out.push_back(',');
-      write_job(out, r, j, env->now());
-    }
-    return out + "]";
+    return json::list_text(storage::jobs_of_group(r, id),
+                           [&](auto& out, auto& j) { write_job(out, r, j, env->now()); });
   };
   co_return co_await read_on_worker(c, std::move(look));
 }

@@ -43,12 +43,7 @@ std::string conversation_text(const storage::reader& r, const group& g, const pa
   };
   cut_window(log, position(page.before), position(page.after), page.items(100),
              page.order.value_or(sort_order::desc));
-  std::string out = "[";
-  for (auto& e : log) {
-    if (out.size() > 1) out.push_back(',');
-    write_entry(out, e);
-  }
-  return out + "]";
+  return json::list_text(log, write_entry);
 }
 
 namespace {

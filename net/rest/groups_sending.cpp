@@ -30,10 +30,9 @@ result<destination> destination_of(const call& c, std::string run_type) {
   return fail(errc::invalid_argument, "Empty group");
 }
 
-result<send_request> request_of(call& c) {
-  auto body = body_of<send_request>(c);
+result<send_request> said_to_group(call& c) {
+  auto body = request_of<send_model::all>(c);
   if (!body) return body.error();
-  if (body->messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
   for (auto& m : body->messages)
     if (!std::holds_alternative<message_create>(m))
       return fail(errc::invalid_argument, "Approvals are answered to the agent that asks for them");
@@ -44,10 +43,9 @@ awaitable<outcome> send_to(call& c, turn::mode how) {
   auto to =
       destination_of(c, how == turn::mode::blocking ? "send_group_message" : "send_group_message_streaming");
   if (!to) co_return to.error();
-  auto body = request_of(c);
+  auto body = said_to_group(c);
   if (!body) co_return body.error();
-  if (how == turn::mode::blocking && body->streaming.value_or(false)) how = turn::mode::stream;
-  if (how == turn::mode::stream && body->background) how = turn::mode::background;
+  how = mode_of(*body, how == turn::mode::stream || body->streaming.value_or(false));
   co_return co_await send(c, std::move(*to), std::move(*body), how);
 }
 
@@ -57,7 +55,7 @@ awaitable<outcome> stream(call& c) { co_return co_await send_to(c, turn::mode::s
 awaitable<outcome> create_async(call& c) {
   auto to = destination_of(c, "send_group_message_async");
   if (!to) co_return to.error();
-  auto body = request_of(c);
+  auto body = said_to_group(c);
   if (!body) co_return body.error();
   co_return co_await accept(c, std::move(*to), std::move(*body));
 }

@@ -239,12 +239,7 @@ awaitable<outcome> list_blocks(call& c) {
     cut_page_at(blocks, *page, sort_order::desc, [&](const std::string& cursor) {
       return find(block_id::parse(cursor).value_or(block_id{}));
     });
-    std::string out = "[";
-    for (auto& b : blocks) {
-      if (out.size() > 1) out.push_back(',');
-      block::write_api(out, b, false);
-    }
-    return out + "]";
+    return json::list_text(blocks, [](auto& out, auto& b) { block::write_api(out, b, false); });
   });
 }
 
@@ -252,10 +247,7 @@ awaitable<outcome> list_blocks(call& c) {
 
 // On these routes the identity's id is a plain text, and it is looked for first.
 result<identity_id> named_identity(const call& c) {
-  auto text = c.path_value("identity_id");
-  if (auto id = identity_id::parse(text)) return *id;
-  return invalid_argument("Invalid identity ID format: " + std::string(text) +
-                          ". Expected format: 'identity-<uuid4>'");
+  return id_named<identity_id>(c.path_value("identity_id"));
 }
 
 awaitable<outcome> belong_agent(call& c, bool attach) {

@@ -33,13 +33,8 @@ awaitable<outcome> answer_list(call& c, const active_parameters& p, std::int64_t
   q.type = job_type::job;
   q.active = active;
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
-    for (auto [text, id] : {std::pair(&p.before, &q.before), std::pair(&p.after, &q.after)}) {
-      if (!*text) continue;
-      *id = job_id::parse(**text);
-      if (!*id || !storage::find_job(r, **id, c.by.org))
-        return fail(errc::invalid_argument, "Job with id " + **text + " not found");
-    }
-    if (p.source_id && !p.source_id->empty()) return "[]";
+    if (auto set = set_cursors(q, r, c.by.org, p.before, p.after); !set) return set.error();
+    if (filled(p.source_id)) return "[]";
     return json::to_text(storage::list_jobs(r, c.by.org, q));
   });
 }
@@ -89,6 +84,17 @@ awaitable<outcome> erase(call& c) {
 }
 
 } // namespace
+
+result<void> set_cursors(storage::job_query& q, const storage::reader& r, const org_id& org,
+                         const std::optional<std::string>& before, const std::optional<std::string>& after) {
+  for (auto [text, id] : {std::pair(&before, &q.before), std::pair(&after, &q.after)}) {
+    if (!*text) continue;
+    *id = job_id::parse(**text);
+    if (!*id || !storage::find_job(r, **id, org))
+      return fail(errc::invalid_argument, "Job with id " + **text + " not found");
+  }
+  return {};
+}
 
 void add_jobs(router& r) {
   r.add("GET", "/jobs/", list);

@@ -7,8 +7,7 @@ namespace troupe::net::rest {
 result<std::optional<std::uint64_t>> sequence_of(const storage::reader& r,
                                                  const std::optional<std::string>& cursor, const org_id& org,
                                                  const std::optional<agent_id>& agent) {
-  std::optional<std::uint64_t> none;
-  if (!cursor || cursor->empty()) return none;
+  if (!filled(cursor)) return std::optional<std::uint64_t>{};
   auto id = message_id::parse(*cursor);
   auto at = id ? storage::find_message_place(r, *id) : std::nullopt;
   if (!at || !storage::find_agent(r, at->agent, org))

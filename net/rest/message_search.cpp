@@ -127,17 +127,14 @@ std::string all_of(const std::vector<storage::message_hit>& hits) {
 }
 
 std::string raw_of(const std::vector<storage::message_hit>& hits) {
-  std::string out = "[";
-  for (auto& hit : hits) {
-    if (out.size() > 1) out.push_back(',');
+  return json::list_text(hits, [](auto& out, auto& hit) {
     json::object_writer(out)
         .add("embedded_text", hit.text)
         .add("message", *hit.found)
         .add("fts_rank", hit.fts_rank)
         .add("vector_rank", hit.vector_rank)
         .add("rrf_score", hit.score);
-  }
-  return out + "]";
+  });
 }
 
 awaitable<outcome> search(call& c, search_body body, bool raw) {

@@ -22,6 +22,10 @@ bool wrong_length(json::reader& r, const json::value& v, bool too_short, std::si
 
 } // namespace
 
+std::optional<std::string> filled(const std::optional<std::string>& value) {
+  return value && !value->empty() ? value : std::nullopt;
+}
+
 bool read_bounded_text(json::reader& r, const json::value& v, alphabet allowed, std::size_t longest,
                        std::string& out) {
   if (!json::read(r, v, out)) return false;

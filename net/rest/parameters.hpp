@@ -31,6 +31,9 @@ template <class T> result<T> query_of(const call& c) {
   return json::read_as<T>(json::value(std::move(given)), "query");
 }
 
+// A parameter whose value is empty is none.
+std::optional<std::string> filled(const std::optional<std::string>& value);
+
 // An integer with bounds.
 template <std::int64_t Min, std::int64_t Max> struct bounded { std::int64_t value = 0; };
 

@@ -67,7 +67,7 @@ outcome resume(const call& c, const run& row, reading how) {
 }
 
 outcome resume_run(const call& c, std::string_view text, reading how) {
-  auto id = run_named(text);
+  auto id = id_named<run_id>(text);
   if (!id) return id.error();
   auto row = storage::find_run(*c.s.db->snapshot(), *id, c.by.org);
   if (!row) return storage::not_found_for("Run", id->str(), c.by);
@@ -128,12 +128,12 @@ awaitable<outcome> of_conversation(call& c) {
   auto b = optional_body_of<conversation_body>(c);
   if (!b) co_return b.error();
   auto how = reading_of(c, b->starting_after, b->include_pings);
-  if (b->run_id && !b->run_id->empty()) co_return resume_run(c, *b->run_id, how);
-  if (b->otid && !b->otid->empty()) {
-    auto row = co_await wait_for_request(c, *b->otid);
+  if (auto text = filled(b->run_id)) co_return resume_run(c, *text, how);
+  if (auto otid = filled(b->otid)) {
+    auto row = co_await wait_for_request(c, *otid);
     if (!row)
       co_return fail(errc::not_found,
-                     "No run found for otid=" + *b->otid + ". The run may have expired or never existed.");
+                     "No run found for otid=" + *otid + ". The run may have expired or never existed.");
     co_return resume(c, *row, how);
   }
   auto row = active_run(c, *name, *b);

@@ -12,11 +12,6 @@
 
 namespace troupe::net::rest {
 
-result<run_id> run_named(std::string_view text) {
-  if (auto id = run_id::parse(text)) return *id;
-  return invalid_argument("Invalid run ID format: " + std::string(text) + ". Expected format: 'run-<uuid4>'");
-}
-
 result<storage::run_query> run_query_for(const run_list_parameters& p) {
   storage::run_query q;
   q.limit = static_cast<std::size_t>(p.limit.value_or(bounded<1, 1000>{100}).value);
@@ -35,25 +30,20 @@ result<storage::run_query> run_query_for(const run_list_parameters& p) {
   }
   if (p.active && p.statuses.empty()) q.statuses = {run_status::created, run_status::running};
   auto ids = p.agent_ids;
-  if (p.agent_id && !p.agent_id->empty()) ids = {*p.agent_id};
+  if (auto id = filled(p.agent_id)) ids = {*id};
   for (auto& text : ids)
     q.agents.push_back(agent_id::parse(text).value_or(agent_id{})); // what is no id is nobody's
   return q;
 }
 
 std::string run_list_text(const std::vector<run>& rows) {
-  std::string out = "[";
-  for (auto& row : rows) {
-    if (out.size() > 1) out.push_back(',');
-    run::write_api(out, row, true);
-  }
-  return out + "]";
+  return json::list_text(rows, [](auto& out, auto& row) { run::write_api(out, row, true); });
 }
 
 namespace {
 
 // The run's id in the path.
-result<run_id> run_of_path(const call& c) { return run_named(c.path_value("run_id")); }
+result<run_id> run_of_path(const call& c) { return id_named<run_id>(c.path_value("run_id")); }
 
 error no_run(const call& c, const run_id& id, std::string_view kind = "Run") {
   return storage::not_found_for(kind, id.str(), c.by);
@@ -190,8 +180,7 @@ step_place place_of(const step& s) { return {s.created_at, s.id}; }
 // Cursors may be steps of any run. Errors: not_found.
 result<std::optional<step_place>> place_named(const storage::reader& r,
                                               const std::optional<std::string>& cursor) {
-  std::optional<step_place> none;
-  if (!cursor || cursor->empty()) return none;
+  if (!filled(cursor)) return std::optional<step_place>{};
   auto id = step_id::parse(*cursor);
   auto s = id ? storage::find_step(r, *id) : std::nullopt;
   if (!s) return fail(errc::not_found, "No Step found with id " + *cursor);

@@ -1,4 +1,4 @@
-// What requests about runs share: names of runs, parameters of lists.
+// What lists of runs share: their parameters and their text.
 #pragma once
 
 #include "core/schema/run.hpp"
@@ -6,9 +6,6 @@
 #include "storage/runs.hpp"
 
 namespace troupe::net::rest {
-
-// Errors: invalid_argument, in the words for runs.
-result<run_id> run_named(std::string_view text);
 
 struct run_list_parameters {
   std::optional<std::string> agent_id, conversation_id, before, after;

@@ -16,6 +16,19 @@ struct destination {
   bool replays = false; // in the background: the same otids give the same run again, also after its end
 };
 
+// The body of a request that says something. Errors: invalid_body; unprocessable, without messages.
+template <send_model M> result<send_request> request_of(call& c) {
+  auto body = body_of<send_body<M>>(c);
+  if (!body) return body.error();
+  if (body->value.messages.empty()) return fail(errc::unprocessable, "Messages must not be empty");
+  return std::move(body->value);
+}
+// How the turn runs that it asks for.
+inline turn::mode mode_of(const send_request& q, bool streaming) {
+  if (!streaming) return turn::mode::blocking;
+  return q.background ? turn::mode::background : turn::mode::stream;
+}
+
 // The request as it goes to the context's mailbox, but for its images. Errors: not_found, for the agent or the model.
 awaitable<result<std::shared_ptr<storage::turn_order>>> prepare_order(call& c, destination to,
                                                                       send_request request, turn::mode how);

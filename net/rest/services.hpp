@@ -6,6 +6,8 @@
 #include "net/providers/registry.hpp"
 #include "net/rest/router.hpp"
 
+#include <set>
+
 namespace troupe::net::rest {
 
 struct settings {
@@ -32,6 +34,7 @@ struct services {
   std::shared_ptr<registry> models;
   std::shared_ptr<http_client> client;
   std::shared_ptr<run_streams> streams;
+  std::set<uuid> calling_back; // runs and jobs whose callback is under way
   settings options;
   router routes;
 };

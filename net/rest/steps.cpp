@@ -190,7 +190,7 @@ result<window<std::uint64_t>> message_window(const storage::reader& r, const pag
                                              const org_id& org) {
   window<std::uint64_t> out;
   for (auto [text, place] : {std::pair(&page.before, &out.before), std::pair(&page.after, &out.after)}) {
-    if (!*text || (*text)->empty()) continue;
+    if (!filled(*text)) continue;
     auto at = sequence_of(r, *text, org);
     if (!at) return fail(errc::not_found, "No Message found with id " + **text);
     *place = *at;

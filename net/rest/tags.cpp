@@ -1,5 +1,5 @@
 // /tags (reference: resources §10.2)
-#include "net/rest/agent_parameters.hpp"
+#include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "storage/agents.hpp"
 

@@ -1,5 +1,6 @@
 #include "net/rest/threads.hpp"
 
+#include "net/rest/parameters.hpp"
 #include "storage/conversations.hpp"
 #include "storage/organizations.hpp"
 
@@ -34,11 +35,10 @@ result<destination> destination_of(const call& c, const thread_name& name,
   to.replays = true;
   to.run_type = "send_message";
   auto agent = name.agent;
-  if (name.is_default && agent_text && !agent_text->empty()) {
-    agent = agent_id::parse(*agent_text);
-    if (!agent)
-      return invalid_argument("Invalid agent ID format: " + *agent_text +
-                              ". Expected format: 'agent-<uuid4>'");
+  if (auto text = filled(agent_text); name.is_default && text) {
+    auto named = id_named<agent_id>(*text);
+    if (!named) return named.error();
+    agent = *named;
   }
   if (agent) {
     to.agent = *agent;
@@ -52,7 +52,7 @@ result<destination> destination_of(const call& c, const thread_name& name,
   to.agent = found->agent;
   to.conversation = found->id;
   to.run_type = "send_conversation_message";
-  if (found->model && !found->model->empty()) { // its settings are those of its model, if it has one
+  if (filled(found->model)) { // its settings are those of its model, if it has one
     to.model = found->model;
     to.model_settings_ = found->model_settings_;
   }

@@ -3,21 +3,11 @@
 #include "net/rest/parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/tool_sources.hpp"
+#include "storage/message_search.hpp"
 #include "storage/organizations.hpp"
 #include "storage/tools.hpp"
 
 #include <openssl/sha.h>
-
-namespace troupe::net::rest {
-
-enum class tool_search_mode { vector, fts, hybrid };
-BOOST_DESCRIBE_ENUM(tool_search_mode, vector, fts, hybrid)
-
-} // namespace troupe::net::rest
-
-namespace troupe::json {
-template <> inline constexpr bool is_literal<net::rest::tool_search_mode> = true;
-}
 
 namespace troupe::net::rest {
 
@@ -297,7 +287,7 @@ awaitable<outcome> remove(call& c) {
 
 struct search_body {
   std::optional<std::string> query;
-  tool_search_mode search_mode = tool_search_mode::hybrid;
+  storage::search_mode search_mode = storage::search_mode::hybrid;
   std::optional<std::vector<std::string>> tool_types, tags;
   bounded<1, 100> limit{50};
   static constexpr bool forbid_extra = true;

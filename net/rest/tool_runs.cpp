@@ -1,11 +1,13 @@
 // Running tools by request: from a source, or one of an agent (reference: resources §2.14, §6.5)
 #include "core/json/writer.hpp"
 #include "core/tools/base_tools.hpp"
+#include "core/tools/search_tools.hpp"
 #include "net/rest/agent_parameters.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/tool_sources.hpp"
 #include "storage/agents.hpp"
 #include "storage/prompts.hpp"
+#include "storage/tool_searches.hpp"
 
 #include <algorithm>
 
@@ -71,7 +73,7 @@ result<void> check_type(const std::optional<std::string>& type) {
 // A request that names the function needs no schema.
 awaitable<result<void>> find_schema(call& c, source_run& body) {
   if (body.json_schema && body.json_schema->empty()) body.json_schema.reset();
-  if (body.json_schema || !body.name.value_or("").empty()) co_return result<void>{};
+  if (body.json_schema || filled(body.name)) co_return result<void>{};
   auto derived = co_await schema_of(c, body.source_code, body.args_json_schema);
   if (!derived) co_return derived.error();
   body.json_schema = std::move(*derived);
@@ -79,7 +81,7 @@ awaitable<result<void>> find_schema(call& c, source_run& body) {
 }
 
 std::string function_of(const source_run& body) {
-  if (!body.name.value_or("").empty()) return *body.name;
+  if (auto name = filled(body.name)) return *name;
   auto* named = json::find(*body.json_schema, "name");
   return named && named->is_string() ? std::string(json::view(named->get_string())) : std::string{};
 }
@@ -124,7 +126,7 @@ struct attached_tool {
 result<attached_tool> find_attached(call& c, const agent_id& id, std::string_view name) {
   auto r = c.s.db->snapshot();
   auto self = storage::find_agent(*r, id, c.by.org);
-  if (!self) return fail(errc::not_found, "Agent with ID " + id.str() + " not found");
+  if (!self) return no_agent(id);
   auto list = storage::tools_of(*r, *self);
   auto it = std::find_if(list.begin(), list.end(), [&](auto& t) { return t.name == name; });
   if (it == list.end())
@@ -142,16 +144,24 @@ awaitable<outcome> run_built_in(call& c, attached_tool found, json::object argum
                 env = c.s.env](storage::transaction& t) -> result<std::string> {
     auto& self = found.self;
     tools::memory blocks(storage::blocks_of_context(t, self, std::nullopt));
-    auto search = [&](const tools::search_query& q) {
-      return storage::search_history(t, self.id, q.text, q.roles, q.start, q.end,
-                                     static_cast<std::size_t>(std::max<std::int64_t>(0, q.limit)));
-    };
-    tools::tool_context context{self, blocks, *env, search};
+    tools::tool_context context{self, blocks, *env, storage::searches_of(t, self.id)};
     auto returned = tools::run_core_tool(found.wanted.name, arguments, context);
     if (auto done = storage::edit_memory(t, self.id, blocks.edits(), *env); !done) return done.error();
     return execution_result(returned, found.wanted.return_char_limit);
   };
   co_return co_await write(c, "agent.run_tool", std::move(store));
+}
+
+// One that only reads, where long reads are at home.
+awaitable<outcome> run_search(call& c, attached_tool found, json::object arguments) {
+  auto run = [found = std::move(found), arguments = std::move(arguments),
+              env = c.s.env](const storage::reader& r) -> result<std::string> {
+    tools::memory none({});
+    tools::tool_context context{found.self, none, *env, storage::searches_of(r, found.self.id)};
+    auto returned = tools::run_core_tool(found.wanted.name, arguments, context);
+    return execution_result(returned, found.wanted.return_char_limit);
+  };
+  co_return co_await read_on_worker(c, std::move(run));
 }
 
 awaitable<outcome> run_of_agent(call& c) {
@@ -161,6 +171,8 @@ awaitable<outcome> run_of_agent(call& c) {
   if (!body) co_return body.error();
   auto found = find_attached(c, *id, c.path_value("tool_name"));
   if (!found) co_return found.error();
+  if (tools::is_core_tool(found->wanted) && tools::only_searches(found->wanted.name))
+    co_return co_await run_search(c, std::move(*found), std::move(body->args));
   if (tools::is_core_tool(found->wanted))
     co_return co_await run_built_in(c, std::move(*found), std::move(body->args));
   if (!tools::runs_in_sandbox(found->wanted))

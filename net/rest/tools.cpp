@@ -91,7 +91,7 @@ awaitable<outcome> list(call& c) {
   if (!page) co_return page.error();
   auto q = query_for(c, *p);
   if (!q) co_return q.error();
-  if (page->after.value_or("").empty())
+  if (!filled(page->after))
     if (auto done = co_await restore_base_tools(c); !done) co_return done.error();
   q->pages.limit = page->exactly(50);
   if (q->pages.limit == 0) co_return http::response::json("[]");

@@ -24,12 +24,13 @@ actors::agent_limits without_traces() {
   return l;
 }
 
+const agent_options asker{.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}};
+
 // One agent after another asks, answers, or is cancelled; what they do is drawn.
 class crowd : public house {
 public:
   explicit crowd(std::size_t n, std::uint64_t seed) : house(seed, without_traces()), random_(seed) {
-    for (std::size_t i = 0; i < n; ++i)
-      agents_.push_back(make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}}));
+    for (std::size_t i = 0; i < n; ++i) agents_.push_back(make_agent(asker));
   }
 
   void run(std::size_t asks) {
@@ -75,6 +76,19 @@ model_reply asks(const agent_id& whom) {
                       R"({"message":"?","other_agent_id":")" + whom.str() + R"("})"}});
 }
 
+// Agent a has asked agent b within its turn, and waits: the call that is open is b's.
+class asking : public house {
+public:
+  explicit asking(const agent_options& asked = {}, actors::agent_limits limits = {})
+      : house(1, std::move(limits)), a(make_agent(asker)), b(make_agent(asked)), turn(send(a, "ask b")) {
+    settle();
+    say(asks(b));
+  }
+
+  agent_id a, b;
+  sent_turn turn;
+};
+
 } // namespace
 
 CAF_TEST(a graph of waits never has a circle) {
@@ -113,99 +127,69 @@ CAF_TEST(a graph of waits never has a circle) {
 }
 
 CAF_TEST(an answer comes back as the result of the tool) {
-  house h;
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent();
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
+  asking h;
   h.say("fine");
   CAF_CHECK(h.only_call().what->body.find("'response': ['fine']") != std::string::npos);
   h.say("b is fine");
-  CAF_CHECK(!turn.open());
-  CAF_CHECK_EQUAL(h.last_line(a), "assistant: b is fine");
+  CAF_CHECK(!h.turn.open());
+  CAF_CHECK_EQUAL(h.last_line(h.a), "assistant: b is fine");
 }
 
 CAF_TEST(who asks back is refused at once and told why) {
-  house h;
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
-  h.say(asks(a)); // b, within a's turn
+  asking h(asker);
+  h.say(asks(h.a)); // b, within a's turn
   CAF_CHECK(h.only_call().what->body.find("would_deadlock") != std::string::npos);
   h.say("I cannot");
   h.say("b cannot");
-  CAF_CHECK(!turn.open());
+  CAF_CHECK(!h.turn.open());
 }
 
 CAF_TEST(a cancelled ask ends the turn of who was asked) {
-  house h;
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent();
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
-  auto cancelled = h.cancel(turn);
+  asking h;
+  auto cancelled = h.cancel(h.turn);
   h.settle();
   CAF_CHECK(cancelled->value.value_or(false));
-  CAF_CHECK(h.row(turn.id).status == run_status::cancelled);
+  CAF_CHECK(h.row(h.turn.id).status == run_status::cancelled);
   CAF_CHECK(storage::active_runs(*h.snapshot()).empty());
 }
 
 CAF_TEST(nobody waits longer than the deadline) {
-  house h(1, patient_for(60min));
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent();
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
+  asking h({}, patient_for(60min));
   h.pass(21min);
   CAF_CHECK(h.only_call().what->body.find("did not answer in time") != std::string::npos);
   h.say("b is silent");
-  CAF_CHECK(!turn.open());
+  CAF_CHECK(!h.turn.open());
 }
 
 CAF_TEST(nobody is asked when the tokens of the turn are used up) {
-  house h;
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent();
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
+  asking h;
   for (int i = 0; i < 40; ++i) {
     auto answer = text_reply("a long one");
     answer.usage.completion = answer.usage.total = 25'000;
     h.say(std::move(answer));
     CAF_CHECK(h.only_call().what->body.find("used up the tokens") == std::string::npos);
-    h.say(asks(b));
+    h.say(asks(h.b));
   }
   CAF_CHECK(h.only_call().what->body.find("used up the tokens") != std::string::npos);
   h.say("b talks too much");
-  CAF_CHECK(!turn.open());
+  CAF_CHECK(!h.turn.open());
 }
 
 CAF_TEST(an answer that is on its way when the ask is cancelled is kept) {
-  house h;
-  auto a = h.make_agent({.tools = {"send_message_to_agent_and_wait_for_reply"}, .gated = {}});
-  auto b = h.make_agent();
-  auto turn = h.send(a, "ask b");
-  h.settle();
-  h.say(asks(b));
+  asking h;
   auto asked = h.caller();
   h.hold(asked);
   h.answer_model(0, text_reply("fine"));
   h.settle();
   h.step(asked); // what it says is stored
   h.settle();
-  auto cancelled = h.cancel(turn);
+  auto cancelled = h.cancel(h.turn);
   h.settle();
-  CAF_CHECK(turn.open()); // until those who were asked have stopped
+  CAF_CHECK(h.turn.open()); // until those who were asked have stopped
   h.release();
   CAF_CHECK(cancelled->value.value_or(false));
-  CAF_CHECK(h.row(turn.id).status == run_status::cancelled);
-  CAF_CHECK_EQUAL(h.last_line(a), "tool: c1 -> success");
+  CAF_CHECK(h.row(h.turn.id).status == run_status::cancelled);
+  CAF_CHECK_EQUAL(h.last_line(h.a), "tool: c1 -> success");
 }
 
 CAF_TEST(fifty agents and ten thousand asks) {

@@ -1,10 +1,10 @@
 // Runs without a client that waits: asynchronous and in the background, their callbacks, cancelling in every mode, and
 // what becomes of them when the server is killed. The model of the test is held and opened; no clock decides.
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import Letta from '@letta-ai/letta-client';
 import { gate, lastText, obey, startModel } from '../lib/model.mjs';
+import { startReceiver } from '../lib/receiver.mjs';
 import { eventually, startServer } from '../lib/server.mjs';
 import { ways } from '../lib/turns.mjs';
 
@@ -17,20 +17,6 @@ async function decide(body) {
   return obey(body);
 }
 const hold = word => { const at = gate(); held.set(word, at); return at; };
-
-// Takes callbacks; /gone answers 404, /held nothing.
-async function startReceiver() {
-  const got = [];
-  const listener = http.createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray()).toString();
-    got.push({ path: request.url, method: request.method, type: request.headers['content-type'], body: JSON.parse(body) });
-    if (request.url === '/held') return;
-    response.writeHead(request.url === '/gone' ? 404 : 200).end();
-  });
-  await new Promise(done => listener.listen(0, '127.0.0.1', done));
-  listener.unref();
-  return { got, base: `http://127.0.0.1:${listener.address().port}`, stop: () => { listener.closeAllConnections(); listener.close(); } };
-}
 
 before(async () => {
   model = await startModel(decide);

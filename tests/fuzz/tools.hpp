@@ -44,7 +44,8 @@ inline void memory_tools(std::string_view bytes) {
   auto arguments = json::try_parse(bytes);
   if (!arguments || !arguments->is_object()) return;
   for (auto name : {"memory", "memory_insert", "memory_replace", "memory_rethink", "memory_apply_patch",
-                    "core_memory_append", "core_memory_replace", "conversation_search", "send_message"}) {
+                    "core_memory_append", "core_memory_replace", "conversation_search", "search_memory",
+                    "send_message"}) {
     auto m = some_memory();
     tools::tool_context context{self, m, env,
                                 [](auto&) { return std::vector<std::shared_ptr<const message>>{}; }};

@@ -1,6 +1,7 @@
 // What the tables hold together: histories and contexts, edits with versions, deletions.
 #define CAF_SUITE store_tables
 #include "storage/conversations.hpp"
+#include "storage/tool_searches.hpp"
 #include "storage/tools.hpp"
 #include "storage/turns.hpp"
 #include "tests/unit/agent_store.hpp"
@@ -47,10 +48,8 @@ CAF_TEST(histories and contexts) {
   for (auto& row : rows) CAF_CHECK_EQUAL(texts(history(*r, a.id, row.q)), row.texts);
   CAF_CHECK_EQUAL(texts(org_history(*r, org, {.limit = 3})), "text 13,text 4,text 14");
   CAF_CHECK(org_history(*r, nth<org_id>(7), {}).empty());
-  CAF_CHECK_EQUAL(texts(search_history(*r, a.id, "TEXT", {}, std::nullopt, std::nullopt, 2)),
-                  "text 4,text 3");
-  CAF_CHECK(
-      search_history(*r, a.id, "good", {}, std::nullopt, std::nullopt, 2).empty()); // never the system's
+  CAF_CHECK_EQUAL(texts(search_history(*r, a.id, {.text = "TEXT", .limit = 2}).messages), "text 4,text 3");
+  CAF_CHECK(search_history(*r, a.id, {.text = "good"}).messages.empty()); // never the system's
   CAF_REQUIRE(write([&](transaction& t) { clear_context(t, mine); }));
   append(a, 5, &mine);
   CAF_CHECK_EQUAL(texts(context_messages(*snapshot(), mine)), "be good,text 5");

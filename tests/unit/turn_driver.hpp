@@ -70,7 +70,8 @@ private:
   void scene(std::string_view line) {
     auto [word, rest] = cut(line);
     if (word == "tools")
-      for (auto& name : text::split(rest, ' ')) in_.tools.push_back(make_tool(name, in_.tools.size() + 1));
+      for (auto& name : text::split(rest, ' '))
+        in_.tools.push_back(std::make_shared<const tool>(make_tool(name, in_.tools.size() + 1)));
     else if (word == "rules")
       in_.self.tool_rules = made<std::vector<tool_rule>>(rest);
     else if (word == "parallel")
