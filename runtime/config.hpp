@@ -45,8 +45,8 @@ struct config {
   bool test_clock = false; // clients may set the clock forward
 };
 
-// Adds the options of `serve` to a command.
-void add_options(CLI::App& command, config& c);
+// Adds the options of `serve` to a command `s`.
+void add_options(CLI::App& s, config& c);
 
 // Where data goes that nobody named a folder for: ~/.troupe.
 std::filesystem::path default_data();

@@ -105,6 +105,8 @@ public:
         signals_(io_, SIGINT, SIGTERM),
         housekeeping_(io_) {}
 
+  // What the actors cannot end of, the process does: it is over in any case.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
   ~house_impl() override { end_actors(); }
 
   result<void> open() {

@@ -28,7 +28,7 @@ std::vector<block> list_blocks(const reader& r, const org_id& org, const block_q
 // Hidden ones are counted.
 std::size_t count_blocks(const reader& r, const org_id& org, const block_query& q);
 
-void put_block(transaction& t, const block& b);
+void put_block(transaction& t, const block& given);
 // Changes a block and the prompts of all agents that show it. Errors: conflict, where the new label is taken
 // in one of its agents; the precondition of a version, where one is given.
 result<block> change_block(transaction& t, const block& before, const update_block& change, environment& env);

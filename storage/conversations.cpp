@@ -168,6 +168,7 @@ std::vector<conversation> list_by_time(const reader& r, const org_id& org, const
   std::sort(all.begin(), all.end(), [&](auto& a, auto& b) { return comes_before(a, b, q.order); });
   if (all.size() > q.limit) all.erase(all.begin() + static_cast<std::ptrdiff_t>(q.limit), all.end());
   std::vector<conversation> out;
+  out.reserve(all.size());
   for (auto& item : all) out.push_back(std::move(item.row));
   return out;
 }

@@ -4,6 +4,7 @@
 #include "core/base/text.hpp"
 
 #include <atomic>
+#include <charconv>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -27,7 +28,8 @@ kind at(std::string_view point) {
 
 bool arm(std::string_view spec) {
   auto parts = text::split(spec, ':');
-  int count = parts.size() >= 2 ? std::atoi(parts[1].c_str()) : 0;
+  int count = 0;
+  if (parts.size() >= 2) std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), count);
   auto what = parts.size() < 3 || parts[2] == "crash" ? kind::crash
               : parts[2] == "disk_full"               ? kind::disk_full
               : parts[2] == "io_error"                ? kind::io_error

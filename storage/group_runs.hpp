@@ -13,7 +13,7 @@ result<group_run::input> load_group_run(const reader& r, const turn_order& order
 std::optional<group_run::view> view_of_group(const reader& r, const group_id& id, timestamp now);
 
 // What became of a member's turn; nothing while it goes on.
-std::optional<group_run::outcome> outcome_of(const reader& r, const run_id& run);
+std::optional<group_run::outcome> outcome_of(const reader& r, const run_id& id);
 
 // Stores a step of a group's run, with the orders of the turns that it begins. Errors: not_found, cancelled (the run
 // has ended).

@@ -10,7 +10,8 @@ namespace troupe::storage {
 std::optional<identity> find_identity(const reader& r, const identity_id& id);
 std::optional<identity> find_identity(const reader& r, const identity_id& id, const org_id& org);
 std::optional<identity> find_identity_by_key(const reader& r, const org_id& org,
-                                             const std::optional<std::string>& project, std::string_view key);
+                                             const std::optional<std::string>& project,
+                                             std::string_view identifier);
 
 // Errors: conflict, where another identity has the key.
 result<void> put_identity(transaction& t, const identity& i);

@@ -4,11 +4,11 @@
 
 namespace troupe::openai_chat {
 
-bool says_context_too_long(std::string_view text) {
+bool says_context_too_long(std::string_view body) {
   for (std::string_view s :
        {"maximum context length", "context_length_exceeded", "exceeds the context window",
         "Input tokens exceed the configured limit", "exceeds the maximum allowed input length"})
-    if (text.find(s) != std::string_view::npos) return true;
+    if (body.find(s) != std::string_view::npos) return true;
   return false;
 }
 

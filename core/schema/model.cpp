@@ -65,7 +65,7 @@ json::object defaults_of(const settings_shape& shape) {
 
 bool is_handle(std::string_view model) {
   auto slash = model.find('/');
-  return model.empty() || (slash != model.npos && slash != 0 && slash + 1 < model.size());
+  return model.empty() || (slash != std::string_view::npos && slash != 0 && slash + 1 < model.size());
 }
 
 bool model_settings::read_json(json::reader& r, const json::value& v, model_settings& out) {

@@ -128,7 +128,7 @@ std::string transcript(const std::vector<stored_message>& messages, std::size_t 
     if (m->role == message_role::tool && tool_chars > 0)
       content = cut_for_prompt(content, static_cast<std::int64_t>(tool_chars));
     std::vector<std::string> calls;
-    for (auto& c : m->tool_calls) calls.push_back(c.name + "(" + c.arguments + ")");
+    for (auto& c : m->tool_calls) calls.emplace_back(c.name).append("(").append(c.arguments).append(")");
     if (!calls.empty()) content += (content.empty() ? "-> " : " -> ") + text::join(calls, ", ");
     if (!content.empty()) lines.push_back("[" + role + "] " + content);
   }

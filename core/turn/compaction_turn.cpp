@@ -39,7 +39,7 @@ std::string answer(const std::string& summary, std::size_t before, std::size_t a
 
 bool holds_summary(const message& m) {
   if (m.role == message_role::summary) return true;
-  auto* text = m.content.size() == 1 ? std::get_if<text_content>(&m.content[0]) : nullptr;
+  auto* text = m.content.size() == 1 ? std::get_if<text_content>(m.content.data()) : nullptr;
   auto v = text && m.role == message_role::user ? json::try_parse(text->text) : std::nullopt;
   return v && json::string_or(*v, "type") == "system_alert";
 }

@@ -97,7 +97,7 @@ effects step_loop::on(model_replied e) {
     return continue_compaction();
   }
   if (phase_ != phase::calling_model) return {};
-  count_usage(std::move(e.reply.usage), e.duration_ns);
+  count_usage(e.reply.usage, e.duration_ns);
   for (auto& call : e.reply.calls)
     if (call.id.empty()) call.id = "call_" + env_.random_uuid().str().substr(0, 8);
   std::erase_if(e.reply.content, is_empty_text);

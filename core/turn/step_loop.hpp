@@ -108,7 +108,7 @@ private:
   effects on(committed e);
   effects on(commit_failed e);
   effects on(cancel);
-  effects on(part_ended) { return {}; } // of groups only
+  effects on(const part_ended&) { return {}; } // of groups only
 
   virtual std::unique_ptr<step_loop> copy() const = 0;
   std::optional<step_commit> batch_if_lost() const;

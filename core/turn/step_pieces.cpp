@@ -68,7 +68,7 @@ model_request step_loop::make_request() const {
 std::optional<json::value> step_loop::last_tool_output() const {
   for (auto it = context_.rbegin(); it != context_.rend(); ++it) {
     if ((*it)->role != message_role::tool || (*it)->content.size() != 1) continue;
-    auto* text = std::get_if<text_content>(&(*it)->content[0]);
+    auto* text = std::get_if<text_content>((*it)->content.data());
     auto v = text ? json::try_parse(text->text) : std::nullopt;
     auto* output = v ? json::find(*v, "message") : nullptr;
     if (output) return *output;

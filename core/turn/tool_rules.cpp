@@ -221,7 +221,11 @@ names check_prefilled(const std::string& tool_name, const json::object& argument
     std::string name{key.data(), key.size()};
     auto* schema = properties ? json::find(*properties, name) : nullptr;
     if (!schema)
-      out.push_back("Unknown argument '" + name + "' for tool '" + tool_name + "'.");
+      out.emplace_back("Unknown argument '")
+          .append(name)
+          .append("' for tool '")
+          .append(tool_name)
+          .append("'.");
     else if (!conforms(v, *schema))
       out.push_back("Invalid value for '" + name + "': " + json::python_repr(v) +
                     " does not match expected schema type " + expected_type(*schema) + ".");

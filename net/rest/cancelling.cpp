@@ -49,6 +49,7 @@ awaitable<outcome> cancel_all(call& c, std::vector<std::string> ids) {
 
 std::vector<std::string> texts_of(const std::vector<run_id>& ids) {
   std::vector<std::string> out;
+  out.reserve(ids.size());
   for (auto& id : ids) out.push_back(id.str());
   return out;
 }

@@ -69,6 +69,7 @@ awaitable<outcome> list(call& c) {
     o.assistant_message_tool_name = p.assistant_message_tool_name;
     o.assistant_message_tool_kwarg = p.assistant_message_tool_kwarg;
     std::vector<storage::stored_message> messages;
+    messages.reserve(shown.size());
     for (auto& at : shown) messages.push_back(storage::load_message(r, at));
     return project::to_array(project::project_list(messages, o), p.include_return_message_types);
   };

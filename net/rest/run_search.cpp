@@ -65,6 +65,7 @@ bool is_wanted(const run& row, const search_parameters& p) {
 void keep_slow(std::vector<run>& rows, std::int64_t percentile) {
   if (rows.empty()) return;
   std::vector<std::int64_t> all;
+  all.reserve(rows.size());
   for (auto& row : rows) all.push_back(*row.total_duration_ns);
   std::sort(all.begin(), all.end());
   auto at = static_cast<double>(std::clamp<std::int64_t>(percentile, 0, 100)) / 100 *

@@ -117,7 +117,7 @@ private:
     auto longest =
         static_cast<std::uint64_t>(6 * (2 * options_.output_bytes + options_.result_bytes) + 4'096);
     asio::co_spawn(io_, talk(s, request_of(*s->job), longest),
-                   [this, s, alive = alive_](std::exception_ptr e, result<std::string> r) {
+                   [this, s, alive = alive_](const std::exception_ptr& e, result<std::string> r) {
                      if (!*alive) return;
                      if (e) r = fail(errc::internal, "the process that ran it could not be talked to");
                      finish(s, std::move(r));
