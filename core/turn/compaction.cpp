@@ -130,7 +130,7 @@ std::string transcript(const std::vector<stored_message>& messages, std::size_t 
     std::vector<std::string> calls;
     for (auto& c : m->tool_calls) calls.emplace_back(c.name).append("(").append(c.arguments).append(")");
     if (!calls.empty()) content += (content.empty() ? "-> " : " -> ") + text::join(calls, ", ");
-    if (!content.empty()) lines.push_back("[" + role + "] " + content);
+    if (!content.empty()) lines.emplace_back("[").append(role).append("] ").append(content);
   }
   return "<start_transcript>\n" + text::join(lines, "\n") + "\n<end_transcript>\n. Generate the summary.";
 }
