@@ -161,8 +161,8 @@ using directory_actor =
     caf::typed_actor<caf::replies_to<turn_order_ptr>::with<turn_answer>,   // to the context's actor
                      caf::replies_to<uuid, exclusive_edit>::with<done>,    // to the context's actor
                      caf::replies_to<cancel_atom, uuid, uuid>::with<bool>, // context, run
-                     caf::reacts_to<tick_atom>,                            // to itself: look for idle ones
-                     caf::reacts_to<stop_atom>,                            // end all of them
+                     caf::reacts_to<tick_atom>, // to itself: wake busy ones, look for idle ones
+                     caf::reacts_to<stop_atom>, // end all of them
                      caf::replies_to<status_atom>::with<actor_status>>;
 
 // Lets the companions of agents work in the background. What there is to do is in the store; nothing is kept here.

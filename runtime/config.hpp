@@ -45,7 +45,7 @@ struct config {
   bool test_clock = false; // clients may set the clock forward
 };
 
-// Adds the options of `serve` to a command `s`.
+// Adds the options of `serve` to that command.
 void add_options(CLI::App& s, config& c);
 
 // Where data goes that nobody named a folder for: ~/.troupe.

@@ -28,23 +28,7 @@ search_state state_of(const reader& r, const org_id& org) {
   return load<search_state>(r, key(table::search_state).add(org)).value_or(search_state{});
 }
 
-// Postings of some messages, in memory.
-struct word_table {
-  std::map<std::string, postings, std::less<>> words;
-  search::collection all;
-
-  void add(std::uint64_t place, const message& m) {
-    auto list = search::words_of(search::text_to_find(m));
-    if (list.empty()) return;
-    ++all.messages;
-    all.words += list.size();
-    for (auto& w : list) {
-      auto& of_word = words[w];
-      if (of_word.empty() || of_word.back().place != place) of_word.push_back({place, 0, list.size()});
-      ++of_word.back().count;
-    }
-  }
-};
+std::vector<std::string> words_to_find(const message& m) { return search::words_of(search::text_to_find(m)); }
 
 // -- postings as bytes: distance to the one before, count, length ---------------------------------
 std::string encode(const postings& list) {
@@ -91,14 +75,14 @@ std::optional<index_step> next_index_step(const reader& r, const org_id& org) {
   out.anew = too_much_gone(out.before);
   if (out.anew) out.after = {};
   if (!out.anew && lacking(r, org, out.before) <= readable_tail) return std::nullopt;
-  word_table added;
+  search::word_table added;
   std::size_t seen = 0;
   auto first = out.after.indexed + 1;
   r.scan(sequence_key(org, first), after_prefix(key(table::messages_by_org).add(org)),
          reader::direction::forward, [&](std::string_view k, std::string_view agent) {
            out.after.indexed = number_at(k, k.size() - 8);
            if (auto m = message_at(r, agent_id::from_key(agent), out.after.indexed))
-             added.add(out.after.indexed, *m);
+             added.add(out.after.indexed, words_to_find(*m));
            return ++seen < step_size;
          });
   out.after.messages += added.all.messages;
@@ -160,7 +144,7 @@ private:
               return places.size() < longest_tail;
             });
     for (auto it = places.rbegin(); it != places.rend(); ++it)
-      if (auto m = message_at(r_, it->second, it->first)) tail_.add(it->first, *m);
+      if (auto m = message_at(r_, it->second, it->first)) tail_.add(it->first, words_to_find(*m));
   }
 
   postings postings_of(const std::string& word) const {
@@ -203,7 +187,7 @@ private:
   const reader& r_;
   const org_id& org_;
   search_state state_;
-  word_table tail_;
+  search::word_table tail_;
 };
 
 bool fits(const message& m, const message_query& q) {

@@ -17,12 +17,6 @@ std::string place_bytes(const agent_id& agent, std::uint64_t sequence) {
   return std::string(agent.key()) + big_endian(sequence);
 }
 
-stored_message decode_message(std::string_view bytes) {
-  auto m = codec::decode<message>(bytes);
-  if (!m) throw std::runtime_error("damaged message record");
-  return std::make_shared<const message>(std::move(*m));
-}
-
 context_entry decode_entry(std::string_view k, std::string_view v) {
   return {number_at(k, k.size() - 8), message_id{uuid::from_bytes(v.substr(0, 16))}, number_at(v, 16)};
 }
@@ -45,6 +39,12 @@ bool wanted(const message& m, const history_query& q) {
 }
 
 } // namespace
+
+stored_message decode_message(std::string_view bytes) {
+  auto m = codec::decode<message>(bytes);
+  if (!m) throw std::runtime_error("damaged message record");
+  return std::make_shared<const message>(std::move(*m));
+}
 
 std::optional<message_place> find_message_place(const reader& r, const message_id& id) {
   auto v = r.get(key(table::message_ids).add(id));

@@ -17,6 +17,8 @@ struct message_place {
 };
 std::optional<message_place> find_message_place(const reader& r, const message_id& id);
 stored_message load_message(const reader& r, const message_place& at);
+// A record of the table messages. Throws where it is damaged.
+stored_message decode_message(std::string_view bytes);
 stored_message find_message(const reader& r, const message_id& id);
 
 // The key of a context: the agent itself, or one of its conversations.

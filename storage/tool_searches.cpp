@@ -16,12 +16,6 @@ constexpr std::int64_t side_by_side_us = 3'600'000'000;
 
 key messages_of(const agent_id& agent) { return key(table::messages).add(agent); }
 
-message decoded(std::string_view bytes) {
-  auto m = codec::decode<message>(bytes);
-  if (!m) throw std::runtime_error("damaged message record");
-  return std::move(*m);
-}
-
 // The end of what may be of that time, found without reading what is newer.
 std::string end_of(const reader& r, const agent_id& agent, timestamp time) {
   auto all = messages_of(agent);
@@ -33,7 +27,7 @@ std::string end_of(const reader& r, const agent_id& agent, timestamp time) {
     bool newer = true;
     r.scan(messages_of(agent).add(middle), messages_of(agent).add(high), reader::direction::forward,
            [&](auto k, auto bytes) {
-             newer = decoded(bytes).created_at.us > time.us + side_by_side_us;
+             newer = decode_message(bytes)->created_at.us > time.us + side_by_side_us;
              next = number_at(k, k.size() - 8) + 1;
              return false;
            });
@@ -111,9 +105,9 @@ tools::search_found search_history(const reader& r, const agent_id& agent, const
   std::size_t looked_at = 0;
   r.scan(all, to, reader::direction::backward, [&](auto, std::string_view bytes) {
     if (looked_at++ == q.looks_at) return out.is_cut = true, false;
-    auto m = decoded(bytes);
-    if (q.start && m.created_at < *q.start) return false; // older and older from here on
-    if (is_wanted(m, q)) out.messages.push_back(std::make_shared<const message>(std::move(m)));
+    auto m = decode_message(bytes);
+    if (q.start && m->created_at < *q.start) return false; // older and older from here on
+    if (is_wanted(*m, q)) out.messages.push_back(std::move(m));
     return out.messages.size() < static_cast<std::size_t>(q.limit);
   });
   return out;

@@ -15,6 +15,17 @@ template <class T> void sort_by_score(std::vector<T>& all) {
 }
 } // namespace
 
+void word_table::add(std::uint64_t place, const std::vector<std::string>& in_order) {
+  if (in_order.empty()) return;
+  ++all.messages;
+  all.words += in_order.size();
+  for (auto& w : in_order) {
+    auto& of_word = words[w];
+    if (of_word.empty() || of_word.back().place != place) of_word.push_back({place, 0, in_order.size()});
+    ++of_word.back().count;
+  }
+}
+
 void bm25::add(const std::vector<posting>& postings, double weight) {
   if (postings.empty() || all_.messages == 0) return;
   auto n = static_cast<double>(std::max<std::uint64_t>(all_.messages, postings.size()));

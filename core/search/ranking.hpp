@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +21,15 @@ struct posting {
 struct collection {
   std::uint64_t messages = 0;
   std::uint64_t words = 0;
+};
+
+// Postings of some texts, in memory.
+struct word_table {
+  std::map<std::string, std::vector<posting>, std::less<>> words;
+  collection all;
+
+  // The words of one text, with repetitions. One that has none is no part of the collection.
+  void add(std::uint64_t place, const std::vector<std::string>& in_order);
 };
 
 class bm25 {

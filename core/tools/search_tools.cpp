@@ -5,7 +5,6 @@
 #include "core/search/words.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace troupe::tools {
 
@@ -164,18 +163,11 @@ std::vector<const saved_text*> nearest(const std::vector<saved_text>& saved, con
   auto asked = search::words_of(query);
   std::sort(asked.begin(), asked.end());
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
-  search::collection all{saved.size(), 0};
-  std::map<std::string, std::vector<search::posting>> postings;
-  for (std::size_t i = 0; i < saved.size(); ++i) {
-    auto words = search::words_of(saved[i].text);
-    all.words += words.size();
-    std::map<std::string, std::uint64_t> counts;
-    for (auto& w : words) ++counts[w];
-    for (auto& [w, n] : counts) postings[w].push_back({saved.size() - i, n, words.size()});
-  }
-  search::bm25 scores(all);
+  search::word_table table;
+  for (std::size_t i = 0; i < saved.size(); ++i) table.add(saved.size() - i, search::words_of(saved[i].text));
+  search::bm25 scores(table.all);
   for (auto& a : asked)
-    for (auto& [word, in] : postings)
+    for (auto& [word, in] : table.words)
       if (auto weight = weight_of(a, word); weight > 0) scores.add(in, weight);
   std::vector<const saved_text*> out;
   for (auto place : scores.ranked()) out.push_back(&saved[saved.size() - place]);

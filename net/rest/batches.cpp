@@ -2,7 +2,6 @@
 // (recording async-batches).
 #include "net/rest/callbacks.hpp"
 #include "net/rest/cancelling.hpp"
-#include "net/rest/images.hpp"
 #include "net/rest/job_runs.hpp"
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
@@ -84,10 +83,8 @@ awaitable<result<orders>> make_orders(call& c, std::vector<batch_request> reques
   for (auto& request : requests) {
     if (request.send.messages.empty()) co_return fail(errc::unprocessable, "Messages must not be empty");
     destination to{request.agent, std::nullopt, "send_message_async", std::nullopt};
-    auto order = co_await prepare_order(c, std::move(to), std::move(request.send), turn::mode::async);
+    auto order = co_await make_order(c, std::move(to), std::move(request.send), turn::mode::async);
     if (!order) co_return order.error();
-    auto fetched = co_await fetch_images(c, (*order)->request);
-    if (!fetched) co_return fetched.error();
     (*order)->resumed = true; // it is stored with the job
     out.push_back(std::move(*order));
   }

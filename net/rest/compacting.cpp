@@ -22,7 +22,7 @@ awaitable<outcome> compact(call& c, destination to, const json::object& given, b
   send_request nothing; // by name: gcc 12 destroys a temporary twice that is an argument of what is awaited
   auto made = co_await make_order(c, std::move(to), std::move(nothing), turn::mode::blocking);
   if (!made) co_return made.error();
-  auto order = std::make_shared<storage::turn_order>(**made);
+  auto order = std::move(*made);
   // Here a model that is new is asked for.
   if (settings->model) static_cast<void>(co_await c.s.models->resolve(*settings->model));
   order->summarizer = summarizer_of(c, *settings);

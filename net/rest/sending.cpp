@@ -120,13 +120,13 @@ awaitable<result<std::shared_ptr<storage::turn_order>>> prepare_order(call& c, d
   co_return order;
 }
 
-awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
-                                                     turn::mode how) {
+awaitable<result<std::shared_ptr<storage::turn_order>>> make_order(call& c, destination to,
+                                                                   send_request request, turn::mode how) {
   auto order = co_await prepare_order(c, std::move(to), std::move(request), how);
   if (!order) co_return order.error();
   auto fetched = co_await fetch_images(c, (*order)->request);
   if (!fetched) co_return fetched.error();
-  co_return actors::turn_order_ptr(std::move(*order));
+  co_return order;
 }
 
 namespace {

@@ -33,8 +33,8 @@ inline turn::mode mode_of(const send_request& q, bool streaming) {
 awaitable<result<std::shared_ptr<storage::turn_order>>> prepare_order(call& c, destination to,
                                                                       send_request request, turn::mode how);
 // With its images. Errors: also invalid_argument, for those.
-awaitable<result<actors::turn_order_ptr>> make_order(call& c, destination to, send_request request,
-                                                     turn::mode how);
+awaitable<result<std::shared_ptr<storage::turn_order>>> make_order(call& c, destination to,
+                                                                   send_request request, turn::mode how);
 
 // The model that summarises where these settings name one that is known; otherwise the agent's own does.
 // No provider is asked: a message does not wait for a model that it will hardly need.
