@@ -161,7 +161,7 @@ void context_runner::start_turn(job work) {
         auto in = storage::load_turn(*snapshot, *order);
         snapshot.reset();
         if (!in) return carry_out(turn::finished{std::nullopt, in.error(), {}, false, false});
-        running_->agent_tags = in->self.tags;
+        running_->agent_tags = std::move(in->self.tags);
         running_->machine = turn::make_loop(std::move(*in), *deps_->env);
       },
       [&](const error& e) {

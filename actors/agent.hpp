@@ -8,6 +8,7 @@
 #include "actors/tool_round.hpp"
 #include "actors/wait_graph.hpp"
 #include "core/base/environment.hpp"
+#include "core/base/rare.hpp"
 #include "core/turn/output.hpp"
 #include "storage/traces.hpp"
 
@@ -66,9 +67,9 @@ struct running_turn {
   std::optional<step_id> calling;          // the step whose model call is out
   std::int64_t call_deadline_ns = 0;
   std::vector<std::string> agent_tags;
-  std::optional<provider_trace> trace; // of the last call, until its step is stored
-  std::map<run_id, uuid> errands;      // turns of others that it waits for, and in whose mailbox they are
-  std::int64_t tokens_of_others = 0;   // that errands have used
+  rare<provider_trace> trace;        // of the last call, until its step is stored
+  std::map<run_id, uuid> errands;    // turns of others that it waits for, and in whose mailbox they are
+  std::int64_t tokens_of_others = 0; // that errands have used
 };
 
 // The batch that ends a run, and nothing else.
@@ -173,7 +174,7 @@ private:
   agent_deps_ptr deps_;
   directory_actor others_;
   std::deque<job> queue_;
-  std::optional<running_turn> running_;
+  rare<running_turn> running_;
   bool editing_ = false;
   std::uint64_t epoch_ = 0; // of the running turn: answers to an older one are dropped
   bool watched_ = false;

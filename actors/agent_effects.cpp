@@ -74,9 +74,9 @@ void context_runner::carry_out(turn::abandon_model) {
 // -- the store ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::commit e) {
   auto batch = std::make_shared<turn::step_commit>(std::move(e.batch));
-  std::optional<provider_trace> trace;
+  rare<provider_trace> trace;
   if (running_->trace && batch->step_ && batch->step_->id == running_->trace->step)
-    trace = std::exchange(running_->trace, std::nullopt);
+    trace = std::exchange(running_->trace, {});
   bool is_compaction = running_->work.order->compaction.has_value();
   auto report = std::make_shared<storage::step_report>();
   auto left = std::make_shared<std::vector<turn_order_ptr>>(orders_for(batch->tells));

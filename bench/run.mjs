@@ -92,9 +92,12 @@ async function turnSize(server, mock, agents) {
   return { server: await startServer(mock), one };
 }
 
+// Agents that were made together lie together in the store; clients do not come in that order.
+const shuffled = list => list.map(x => [Math.random(), x]).sort((a, b) => a[0] - b[0]).map(([, x]) => x);
+
 async function turns(server, mock, echo, agents, one) {
   const body = `POST / ${JSON.stringify(said)}`, call = modelCall('mock-1', false);
-  const lines = agents.map(turn);
+  const lines = shuffled(agents).map(turn);
   const alone = await inTurns({
     turn: () => load(server.port, lines, { count: 2000 }),
     echo: () => load(echo.port, [body], { count: 2000 }),

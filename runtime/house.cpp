@@ -18,8 +18,10 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
 
 #include <fstream>
+#include <random>
 
 namespace troupe::runtime {
 
@@ -52,6 +54,14 @@ result<std::shared_ptr<storage::database>> open_store(const config& c, environme
     return fail(errc::unavailable, "the store in " + c.data.string() + " is damaged (" + e.what() +
                                        "): restore a backup, or move the folder away to begin anew");
   }
+}
+
+// 128 bits of the kernel's randomness. Not from the environment, whose next ids can be told from those given.
+std::string random_password() {
+  std::random_device device;
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += fmt::format("{:08x}", device());
+  return out;
 }
 
 using scripts = std::vector<std::shared_ptr<const rehearsal::script>>;
@@ -210,8 +220,7 @@ private:
     s.options.busy =
         json::enum_from<storage::busy_policy>(config_.busy).value_or(storage::busy_policy::queue);
     if (!config_.origins.empty()) s.options.origins = config_.origins;
-    if (config_.secure)
-      s.options.password = config_.password.empty() ? env_->random_uuid().str() : config_.password;
+    if (config_.secure) s.options.password = config_.password.empty() ? random_password() : config_.password;
   }
 
   // What a crash interrupted and what was promised: turns go on from their last durable step, calls back are made.

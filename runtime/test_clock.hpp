@@ -14,6 +14,7 @@ class test_clock final : public environment {
 public:
   timestamp now() override { return {real_.now().us + ahead_ms_ * 1'000}; }
   uuid random_uuid() override { return real_.random_uuid(); }
+  uuid fresh_uuid() override { return real_.fresh_uuid(); }
   std::int64_t monotonic_ns() override { return real_.monotonic_ns() + ahead_ms_ * 1'000'000; }
   void advance(std::int64_t ms) { ahead_ms_ += ms; }
 

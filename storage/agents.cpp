@@ -19,8 +19,7 @@ std::optional<agent> find_agent(const reader& r, const agent_id& id) {
 }
 
 std::optional<agent> find_agent(const reader& r, const agent_id& id, const org_id& org) {
-  auto a = find_agent(r, id);
-  return a && a->organization_id == org ? a : std::nullopt;
+  return of_org(find_agent(r, id), org);
 }
 
 agent_activity activity_of(const reader& r, const agent_id& id) {

@@ -15,8 +15,7 @@ std::optional<block> find_block(const reader& r, const block_id& id) {
 }
 
 std::optional<block> find_block(const reader& r, const block_id& id, const org_id& org) {
-  auto b = find_block(r, id);
-  return b && b->organization_id == org ? b : std::nullopt;
+  return of_org(find_block(r, id), org);
 }
 
 std::vector<agent_id> agents_of_block(const reader& r, const block_id& id) {

@@ -15,8 +15,7 @@ std::optional<conversation> find_conversation(const reader& r, const conversatio
 }
 
 std::optional<conversation> find_conversation(const reader& r, const conversation_id& id, const org_id& org) {
-  auto c = find_conversation(r, id);
-  return c && c->organization_id == org ? c : std::nullopt;
+  return of_org(find_conversation(r, id), org);
 }
 
 void put_conversation(transaction& t, const conversation& c) {

@@ -90,8 +90,7 @@ std::optional<group> find_group(const reader& r, const group_id& id) {
 }
 
 std::optional<group> find_group(const reader& r, const group_id& id, const org_id& org) {
-  auto g = find_group(r, id);
-  return g && g->organization_id == org ? g : std::nullopt;
+  return of_org(find_group(r, id), org);
 }
 
 result<void> create_group(transaction& t, const group& g) {

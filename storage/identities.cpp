@@ -24,8 +24,7 @@ std::optional<identity> find_identity(const reader& r, const identity_id& id) {
 }
 
 std::optional<identity> find_identity(const reader& r, const identity_id& id, const org_id& org) {
-  auto i = find_identity(r, id);
-  return i && i->organization_id == org ? i : std::nullopt;
+  return of_org(find_identity(r, id), org);
 }
 
 std::optional<identity> find_identity_by_key(const reader& r, const org_id& org,

@@ -40,8 +40,7 @@ std::optional<job> find_job(const reader& r, const job_id& id) {
 }
 
 std::optional<job> find_job(const reader& r, const job_id& id, const org_id& org) {
-  auto j = find_job(r, id);
-  return j && j->organization_id == org ? j : std::nullopt;
+  return of_org(find_job(r, id), org);
 }
 
 void create_job(transaction& t, const job& row) {

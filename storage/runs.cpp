@@ -12,8 +12,7 @@ std::optional<run> find_run(const reader& r, const run_id& id) {
 }
 
 std::optional<run> find_run(const reader& r, const run_id& id, const org_id& org) {
-  auto row = find_run(r, id);
-  return row && row->organization_id == org ? row : std::nullopt;
+  return of_org(find_run(r, id), org);
 }
 
 void put_run(transaction& t, const run& row) {
@@ -122,8 +121,7 @@ std::optional<step> find_step(const reader& r, const step_id& id) {
 }
 
 std::optional<step> find_step(const reader& r, const step_id& id, const org_id& org) {
-  auto s = find_step(r, id);
-  return s && s->organization_id == org ? s : std::nullopt;
+  return of_org(find_step(r, id), org);
 }
 
 void put_step(transaction& t, const step& s) { save(t, key(table::steps).add(s.id), s); }

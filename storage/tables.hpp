@@ -116,6 +116,12 @@ template <class T> std::optional<T> load(const reader& r, std::string_view k) {
   return record;
 }
 
+// The record, where it is the organization's.
+template <class T> std::optional<T> of_org(std::optional<T> record, const org_id& org) {
+  if (record && record->organization_id != org) record.reset();
+  return record;
+}
+
 template <class T> void save(transaction& t, std::string_view k, const T& record) {
   t.put(k, codec::encode(record));
 }

@@ -13,8 +13,7 @@ std::optional<tool> find_tool(const reader& r, const tool_id& id) {
 }
 
 std::optional<tool> find_tool(const reader& r, const tool_id& id, const org_id& org) {
-  auto t = find_tool(r, id);
-  return t && t->organization_id == org ? t : std::nullopt;
+  return of_org(find_tool(r, id), org);
 }
 
 std::optional<tool> find_tool_by_name(const reader& r, const org_id& org, std::string_view name) {

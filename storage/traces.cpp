@@ -51,8 +51,7 @@ void put_trace(transaction& t, const provider_trace& trace, const trace_limits& 
 }
 
 std::optional<provider_trace> find_trace(const reader& r, const step_id& step, const org_id& org) {
-  auto trace = load<provider_trace>(r, key(table::traces).add(step));
-  return trace && trace->organization_id == org ? trace : std::nullopt;
+  return of_org(load<provider_trace>(r, key(table::traces).add(step)), org);
 }
 
 } // namespace troupe::storage

@@ -2,6 +2,7 @@
 
 #include "core/tools/packaging.hpp"
 #include "core/turn/failure.hpp"
+#include "core/turn/inputs.hpp"
 #include "storage/agents.hpp"
 #include "storage/blocks.hpp"
 #include "storage/conversations.hpp"
@@ -54,16 +55,16 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   }
   in.tools = shared_tools_of(r, *a);
   in.in_context = context_messages(r, {order.agent, order.conversation});
-  in.llm = order.llm_override ? *order.llm_override : a->llm;
+  in.llm = order.llm_override ? *order.llm_override : std::move(a->llm);
   if (auto g = sleeptime_group_of(r, *a)) in.heard_by = g->id;
-  in.self = std::move(*a);
+  in.self = turn::traits_of(std::move(*a));
   in.conversation = order.conversation;
   in.acting = order.acting;
   in.run = order.run_row.id;
   in.run_started = order.run_row.created_at;
   in.request = order.request;
   in.how = order.how;
-  in.summarizer = order.summarizer.value_or(in.llm);
+  in.summarizer = order.summarizer;
   in.compaction = order.compaction;
   in.part_of = order.part_of;
   if (in.part_of) add_overlay(in, in.part_of->extra);

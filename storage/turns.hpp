@@ -21,13 +21,13 @@ struct turn_order {
   std::optional<llm_config> llm_override;
   turn::mode how = turn::mode::blocking;
   bool tokens = false;
-  std::optional<llm_config> summarizer; // the model of compactions, where it is not the agent's own
-  std::optional<turn::compaction_request> compaction; // instead of a turn; there is no run then
-  bool resumed = false;                               // after a restart: the run is stored already
+  rare<llm_config> summarizer;               // the model of compactions, where it is not the agent's own
+  rare<turn::compaction_request> compaction; // instead of a turn; there is no run then
+  bool resumed = false;                      // after a restart: the run is stored already
   busy_policy busy = busy_policy::queue;
-  std::optional<turn::errand> part_of; // other work; whoever gave it is answered at the end
-  std::optional<group_id> group;       // the context is a group: its run, not a turn of the agent
-  bool replays = false; // a request with the same otids that has ended is answered with its run
+  rare<turn::errand> part_of;    // other work; whoever gave it is answered at the end
+  std::optional<group_id> group; // the context is a group: its run, not a turn of the agent
+  bool replays = false;          // a request with the same otids that has ended is answered with its run
 
   // Work that goes on without its client, also over a restart.
   // A group finishes its round.

@@ -34,4 +34,11 @@ uuid system_environment::random_uuid() {
   return u;
 }
 
+uuid system_environment::fresh_uuid() {
+  auto u = random_uuid();
+  auto ms = static_cast<std::uint64_t>(now().us / 1000);
+  for (std::size_t i = 0; i < 6; ++i) u.bytes[i] = static_cast<std::uint8_t>(ms >> (40 - 8 * i));
+  return u;
+}
+
 } // namespace troupe

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
+#include "core/base/rare.hpp"
 #include "core/base/time.hpp"
 #include "core/json/describe.hpp"
 #include "core/json/value.hpp"
@@ -46,12 +47,17 @@ template <json::described_enum E> void put(std::string& out, E v) {
 }
 
 template <class T> void put(std::string& out, const std::optional<T>& v);
+template <class T> void put(std::string& out, const rare<T>& v);
 template <class T> void put(std::string& out, const std::vector<T>& v);
 template <class T> void put(std::string& out, const json::dictionary<T>& v);
 template <class... Ts> void put(std::string& out, const std::variant<Ts...>& v);
 template <json::described_struct T> void put(std::string& out, const T& v);
 
 template <class T> void put(std::string& out, const std::optional<T>& v) {
+  put(out, v.has_value());
+  if (v) put(out, *v);
+}
+template <class T> void put(std::string& out, const rare<T>& v) { // as an optional
   put(out, v.has_value());
   if (v) put(out, *v);
 }
@@ -141,12 +147,18 @@ template <json::described_enum E> bool get(cursor& c, E& v) {
 }
 
 template <class T> bool get(cursor& c, std::optional<T>& v);
+template <class T> bool get(cursor& c, rare<T>& v);
 template <class T> bool get(cursor& c, std::vector<T>& v);
 template <class T> bool get(cursor& c, json::dictionary<T>& v);
 template <class... Ts> bool get(cursor& c, std::variant<Ts...>& v);
 template <json::described_struct T> bool get(cursor& c, T& v);
 
 template <class T> bool get(cursor& c, std::optional<T>& v) {
+  bool present = false;
+  v.reset();
+  return get(c, present) && (!present || get(c, v.emplace()));
+}
+template <class T> bool get(cursor& c, rare<T>& v) {
   bool present = false;
   v.reset();
   return get(c, present) && (!present || get(c, v.emplace()));

@@ -21,7 +21,7 @@ compaction_job job_of(const input& in) {
   job.settings = in.compaction->settings;
   job.context = in.in_context;
   job.agent_llm = in.llm;
-  job.summarizer = in.summarizer;
+  job.summarizer = in.summarizer ? *in.summarizer : in.llm;
   for (auto& t : in.tools)
     if (t->json_schema) job.tools.push_back(offered(*t));
   job.zone = in.self.timezone;

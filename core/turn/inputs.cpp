@@ -5,6 +5,20 @@
 
 namespace troupe::turn {
 
+agent_traits traits_of(agent a) {
+  return {a.id,
+          a.organization_id,
+          std::move(a.project_id),
+          std::move(a.name),
+          a.type,
+          std::move(a.timezone),
+          std::move(a.tool_rules),
+          a.message_buffer_autoclear,
+          std::move(a.compaction),
+          std::move(a.response_format),
+          std::move(a.tags)};
+}
+
 message new_message(const input& in, message_role role, environment& env) {
   message m;
   m.created_by_id = m.last_updated_by_id = in.acting.user;

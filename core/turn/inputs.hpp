@@ -1,4 +1,4 @@
-// The messages of a request -> stored messages, and the checks that come before a turn begins
+// What a turn begins with. The messages of a request -> stored messages, and the checks that come before a turn begins
 // (reference: agent-loop §2.1, §7.2).
 #pragma once
 
@@ -19,6 +19,8 @@ result<prepared_inputs> prepare(const input& in, environment& env);
 
 // True where the item of an answer is about this call. The older form names the request's message for its one call.
 bool is_about(const approval_item& item, const tool_call& call, const message& request);
+
+agent_traits traits_of(agent a);
 
 // A message of this turn, with everything that all of them share.
 message new_message(const input& in, message_role role, environment& env);

@@ -38,7 +38,7 @@ effects step_loop::begin_compaction(std::string trigger) {
   job.settings = in_.self.compaction;
   job.context = context_;
   job.agent_llm = in_.llm;
-  job.summarizer = in_.summarizer;
+  job.summarizer = in_.summarizer ? *in_.summarizer : in_.llm;
   job.tools = make_request().tools;
   job.zone = in_.self.timezone;
   job.user = in_.acting.user.str();

@@ -79,7 +79,7 @@ protected:
   environment& env_;
   tool_rules rules_;
   std::vector<stored_message> context_; // what the model sees and is stored
-  std::optional<message> approval_;     // an answer, not yet stored
+  rare<message> approval_;              // an answer, not yet stored
   message_id reply_id_;                 // under which the present reply is stored
   std::optional<step> step_;
   std::vector<planned> planned_;
@@ -149,7 +149,7 @@ private:
   bool answered_by_giver_ = false; // the step holds returns that no tool of ours gave
   bool first_commit_ = true;
 
-  std::optional<compactor> compactor_;
+  rare<compactor> compactor_;
   std::optional<compaction_stats> stats_;
   stored_message summary_;
   std::optional<error> interrupted_; // what the model said when the context was too long for it

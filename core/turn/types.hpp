@@ -3,6 +3,7 @@
 // before it is durable).
 #pragma once
 
+#include "core/base/rare.hpp"
 #include "core/group/state.hpp"
 #include "core/protocol/model_request.hpp"
 #include "core/schema/agent.hpp"
@@ -28,9 +29,24 @@ struct compaction_request {
 };
 BOOST_DESCRIBE_STRUCT(compaction_request, (), (settings, takes_what_is_there))
 
+// What a turn has to know of its agent. The rest, its longest texts among it, stays in the store while models think.
+struct agent_traits {
+  agent_id id;
+  org_id organization_id;
+  std::optional<std::string> project_id;
+  std::string name;
+  agent_type type = agent_type::letta_v1_agent;
+  std::string timezone = "UTC";
+  std::vector<tool_rule> tool_rules;
+  bool message_buffer_autoclear = false;
+  compaction_settings compaction;
+  std::optional<json::object> response_format;
+  std::vector<std::string> tags;
+};
+
 // Everything that a turn reads, taken from one snapshot at its start.
 struct input {
-  agent self;
+  agent_traits self;
   std::vector<shared_tool> tools;         // attached ones, in order
   std::vector<stored_message> in_context; // the system message first
   llm_config llm;                         // after overrides
@@ -40,10 +56,10 @@ struct input {
   timestamp run_started;
   send_request request;
   mode how = mode::blocking;
-  bool tokens = false;   // the model's tokens go out as they come
-  llm_config summarizer; // of compactions
-  std::optional<compaction_request> compaction;
-  std::optional<errand> part_of;    // other work
+  bool tokens = false;         // the model's tokens go out as they come
+  rare<llm_config> summarizer; // of compactions, where it is not the model above
+  rare<compaction_request> compaction;
+  rare<errand> part_of;             // other work
   std::optional<group_id> heard_by; // a sleeptime group: what is said to the agent carries its id
   stored_message
       last_tool; // the newest tool message of the history, where the context has only a summary left

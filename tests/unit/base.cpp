@@ -60,6 +60,24 @@ CAF_TEST(ids by chance are version 4 and differ) {
   CAF_CHECK(env.monotonic_ns() >= before);
 }
 
+CAF_TEST(ids of new things are version 4 by their form and in the order of time) {
+  system_environment env;
+  auto ms = [](const agent_id& id) {
+    std::int64_t out = 0;
+    for (std::size_t i = 0; i < 6; ++i) out = out << 8 | id.value.bytes[i];
+    return out;
+  };
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) {
+    auto before = env.now().us / 1000;
+    auto id = env.make_id<agent_id>();
+    CAF_CHECK(agent_id::parse(id.str()) == id);
+    CAF_CHECK(before <= ms(id) && ms(id) <= env.now().us / 1000);
+    seen.insert(id.str());
+  }
+  CAF_CHECK_EQUAL(seen.size(), 1000u);
+}
+
 CAF_TEST(times are printed in three forms) {
   struct {
     std::int64_t us;

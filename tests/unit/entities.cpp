@@ -139,6 +139,23 @@ CAF_TEST(records grow at their end) {
   CAF_CHECK(of_newer->privileged_tools);
 }
 
+CAF_TEST(rare members are stored as optional ones) {
+  std::optional<std::string> there = "value", missing;
+  for (auto& v : {there, missing}) {
+    std::string as_optional, as_rare;
+    codec::put(as_optional, v);
+    codec::put(as_rare, rare<std::string>(v));
+    CAF_CHECK(as_rare == as_optional);
+    codec::cursor c(as_rare);
+    rare<std::string> back(std::string("something else"));
+    CAF_REQUIRE(codec::get(c, back));
+    CAF_CHECK(back.has_value() == v.has_value() && (!v || *back == *v));
+    auto copy = back;
+    if (copy) *copy += "s";
+    CAF_CHECK(!v || (*back == *v && *copy == *v + "s"));
+  }
+}
+
 CAF_TEST(lengths of more than one byte) {
   organization o{nth<org_id>(1), std::string(100'000, 'x'), {}, true};
   auto back = codec::decode<organization>(codec::encode(o));
