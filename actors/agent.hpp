@@ -12,7 +12,7 @@
 #include "core/turn/output.hpp"
 #include "storage/traces.hpp"
 
-#include <deque>
+#include <list>
 #include <map>
 
 namespace troupe::actors {
@@ -60,7 +60,7 @@ inline constexpr const char* too_many_hops = "too many agents wait for each othe
 struct running_turn {
   context_job work;
   std::unique_ptr<turn::machine> machine;
-  std::deque<turn::event> events; // to be handled
+  std::list<turn::event> events; // to be handled; as the queue below
   bool handling = false;
   std::vector<turn::stored_message> shown; // for a blocking answer
   std::unique_ptr<tool_round> round;       // while tools run
@@ -173,7 +173,7 @@ private:
   agent_actor::pointer self_;
   agent_deps_ptr deps_;
   directory_actor others_;
-  std::deque<job> queue_;
+  std::list<job> queue_; // not a deque: an empty one takes half a KiB, and there are as many as contexts
   rare<running_turn> running_;
   bool editing_ = false;
   std::uint64_t epoch_ = 0; // of the running turn: answers to an older one are dropped
