@@ -55,7 +55,7 @@ result<turn::input> load_turn(const reader& r, const turn_order& order) {
   }
   in.tools = shared_tools_of(r, *a);
   in.in_context = context_messages(r, {order.agent, order.conversation});
-  in.llm = order.llm_override ? *order.llm_override : std::move(a->llm);
+  in.llm = order.llm_override ? *order.llm_override : a->llm;
   if (auto g = sleeptime_group_of(r, *a)) in.heard_by = g->id;
   in.self = turn::traits_of(std::move(*a));
   in.conversation = order.conversation;
