@@ -33,7 +33,10 @@ const tokens = id => `POST /v1/agents/${id}/messages ${JSON.stringify({ ...said,
 const modelCall = (model, stream) => `POST /v1/chat/completions ${JSON.stringify({ model, stream, ...said })}`;
 const firstToken = '"message_type":"assistant_message"';
 
+const shuffled = list => list.map(x => [Math.random(), x]).sort((a, b) => a[0] - b[0]).map(([, x]) => x);
+
 let herds = 0;
+// Their ids. Agents that were made together lie together in the store; clients do not come in that order.
 async function createAgents(server, model, count) {
   const tag = `herd-${++herds}`;
   const body = n => JSON.stringify({
@@ -49,7 +52,7 @@ async function createAgents(server, model, count) {
     ids.push(...page.map(a => a.id));
     after = `&after=${ids.at(-1)}`;
   }
-  return ids;
+  return shuffled(ids);
 }
 
 // Runs all of these one after another, round by round; gives for each name the list of its results.
@@ -92,12 +95,9 @@ async function turnSize(server, mock, agents) {
   return { server: await startServer(mock), one };
 }
 
-// Agents that were made together lie together in the store; clients do not come in that order.
-const shuffled = list => list.map(x => [Math.random(), x]).sort((a, b) => a[0] - b[0]).map(([, x]) => x);
-
 async function turns(server, mock, echo, agents, one) {
   const body = `POST / ${JSON.stringify(said)}`, call = modelCall('mock-1', false);
-  const lines = shuffled(agents).map(turn);
+  const lines = agents.map(turn);
   const alone = await inTurns({
     turn: () => load(server.port, lines, { count: 2000 }),
     echo: () => load(echo.port, [body], { count: 2000 }),

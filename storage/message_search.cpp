@@ -227,9 +227,7 @@ std::vector<message_hit> newest(const reader& r, const org_id& org, const messag
 } // namespace
 
 std::vector<message_hit> search_messages(const reader& r, const org_id& org, const message_query& q) {
-  auto words = search::words_of(q.text);
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
+  auto words = search::distinct_words_of(q.text);
   if (words.empty()) return newest(r, org, q);
   searcher s(r, org);
   std::map<std::uint64_t, stored_message> found;

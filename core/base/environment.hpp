@@ -26,8 +26,8 @@ class system_environment final : public environment {
 public:
   timestamp now() override;
   uuid random_uuid() override;
-  uuid
-  fresh_uuid() override; // begins with the time, 48 bits of ms since 1970, as version 7 does (RFC 9562 §5.7)
+  // Begins with the time, 48 bits of ms since 1970, as version 7 does (RFC 9562 §5.7).
+  uuid fresh_uuid() override;
   std::int64_t monotonic_ns() override;
 };
 

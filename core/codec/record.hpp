@@ -23,6 +23,12 @@
 
 namespace troupe::codec {
 
+template <class M> inline constexpr bool is_missing_or_value = false;
+template <class T> inline constexpr bool is_missing_or_value<std::optional<T>> = true;
+template <class T> inline constexpr bool is_missing_or_value<rare<T>> = true;
+template <class M>
+concept may_be_missing = is_missing_or_value<M>;
+
 // -- writing --------------------------------------------------------------------------------------
 void put_varint(std::string& out, std::uint64_t v);
 inline void put_zigzag(std::string& out, std::int64_t v) {
@@ -46,18 +52,13 @@ template <json::described_enum E> void put(std::string& out, E v) {
   put_varint(out, static_cast<std::uint64_t>(v));
 }
 
-template <class T> void put(std::string& out, const std::optional<T>& v);
-template <class T> void put(std::string& out, const rare<T>& v);
+template <may_be_missing M> void put(std::string& out, const M& v);
 template <class T> void put(std::string& out, const std::vector<T>& v);
 template <class T> void put(std::string& out, const json::dictionary<T>& v);
 template <class... Ts> void put(std::string& out, const std::variant<Ts...>& v);
 template <json::described_struct T> void put(std::string& out, const T& v);
 
-template <class T> void put(std::string& out, const std::optional<T>& v) {
-  put(out, v.has_value());
-  if (v) put(out, *v);
-}
-template <class T> void put(std::string& out, const rare<T>& v) { // as an optional
+template <may_be_missing M> void put(std::string& out, const M& v) {
   put(out, v.has_value());
   if (v) put(out, *v);
 }
@@ -146,19 +147,13 @@ template <json::described_enum E> bool get(cursor& c, E& v) {
   return true;
 }
 
-template <class T> bool get(cursor& c, std::optional<T>& v);
-template <class T> bool get(cursor& c, rare<T>& v);
+template <may_be_missing M> bool get(cursor& c, M& v);
 template <class T> bool get(cursor& c, std::vector<T>& v);
 template <class T> bool get(cursor& c, json::dictionary<T>& v);
 template <class... Ts> bool get(cursor& c, std::variant<Ts...>& v);
 template <json::described_struct T> bool get(cursor& c, T& v);
 
-template <class T> bool get(cursor& c, std::optional<T>& v) {
-  bool present = false;
-  v.reset();
-  return get(c, present) && (!present || get(c, v.emplace()));
-}
-template <class T> bool get(cursor& c, rare<T>& v) {
+template <may_be_missing M> bool get(cursor& c, M& v) {
   bool present = false;
   v.reset();
   return get(c, present) && (!present || get(c, v.emplace()));

@@ -109,6 +109,13 @@ std::vector<std::string> words_of(std::string_view text) {
   return out;
 }
 
+std::vector<std::string> distinct_words_of(std::string_view query) {
+  auto words = words_of(query);
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
 double likeness(std::string_view a, std::string_view b) {
   if (a == b) return 1;
   auto x = trigrams(a), y = trigrams(b);

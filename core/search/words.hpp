@@ -11,6 +11,9 @@ namespace troupe::search {
 // What is longer than any word (encoded data) is cut.
 std::vector<std::string> words_of(std::string_view text);
 
+// The words of a query: each once, in order of the alphabet.
+std::vector<std::string> distinct_words_of(std::string_view query);
+
 // How near two words are to each other in their letters: 0 nothing in common, 1 the same.
 double likeness(std::string_view a, std::string_view b);
 

@@ -160,9 +160,7 @@ double weight_of(std::string_view asked, std::string_view word) {
 
 // The nearest first; where no word is shared, the newest.
 std::vector<const saved_text*> nearest(const std::vector<saved_text>& saved, const std::string& query) {
-  auto asked = search::words_of(query);
-  std::sort(asked.begin(), asked.end());
-  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  auto asked = search::distinct_words_of(query);
   search::word_table table;
   for (std::size_t i = 0; i < saved.size(); ++i) table.add(saved.size() - i, search::words_of(saved[i].text));
   search::bm25 scores(table.all);

@@ -136,6 +136,20 @@ std::string transcript(const std::vector<stored_message>& messages, std::size_t 
 }
 
 // -- the ways of summarising ----------------------------------------------------------------------
+compaction_job job_for(const input& in, compaction_settings settings, std::vector<stored_message> context,
+                       std::vector<offered_tool> tools) {
+  return {
+      .settings = std::move(settings),
+      .context = std::move(context),
+      .agent_llm = in.llm,
+      .summarizer = in.summarizer ? *in.summarizer : in.llm,
+      .tools = std::move(tools),
+      .zone = in.self.timezone,
+      .user = in.acting.user.str(),
+      .limit = std::nullopt,
+  };
+}
+
 compactor::compactor(compaction_job job)
     : job_(std::move(job)), why_(fail(errc::invalid_argument, "There is nothing to summarise")) {
   for (std::size_t i = 1; i < job_.context.size(); ++i) all_.push_back(job_.context[i]->id);

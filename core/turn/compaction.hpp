@@ -21,6 +21,10 @@ struct compaction_job {
   std::optional<std::int64_t> limit; // tokens that the result must stay below
 };
 
+// Of this turn, with its models.
+compaction_job job_for(const input& in, compaction_settings settings, std::vector<stored_message> context,
+                       std::vector<offered_tool> tools);
+
 struct compaction_outcome {
   std::string summary;
   std::vector<stored_message> kept; // without the system message and the summary

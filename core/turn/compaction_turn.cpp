@@ -17,16 +17,10 @@ constexpr const char* nothing_there =
     "https://errors.pydantic.dev/2.11/v/string_type";
 
 compaction_job job_of(const input& in) {
-  compaction_job job;
-  job.settings = in.compaction->settings;
-  job.context = in.in_context;
-  job.agent_llm = in.llm;
-  job.summarizer = in.summarizer ? *in.summarizer : in.llm;
+  std::vector<offered_tool> tools;
   for (auto& t : in.tools)
-    if (t->json_schema) job.tools.push_back(offered(*t));
-  job.zone = in.self.timezone;
-  job.user = in.acting.user.str();
-  return job;
+    if (t->json_schema) tools.push_back(offered(*t));
+  return job_for(in, in.compaction->settings, in.in_context, std::move(tools));
 }
 
 std::string answer(const std::string& summary, std::size_t before, std::size_t after) {

@@ -6,17 +6,19 @@
 namespace troupe::turn {
 
 agent_traits traits_of(agent a) {
-  return {a.id,
-          a.organization_id,
-          std::move(a.project_id),
-          std::move(a.name),
-          a.type,
-          std::move(a.timezone),
-          std::move(a.tool_rules),
-          a.message_buffer_autoclear,
-          std::move(a.compaction),
-          std::move(a.response_format),
-          std::move(a.tags)};
+  return {
+      .id = a.id,
+      .organization_id = a.organization_id,
+      .project_id = std::move(a.project_id),
+      .name = std::move(a.name),
+      .type = a.type,
+      .timezone = std::move(a.timezone),
+      .tool_rules = std::move(a.tool_rules),
+      .message_buffer_autoclear = a.message_buffer_autoclear,
+      .compaction = std::move(a.compaction),
+      .response_format = std::move(a.response_format),
+      .tags = std::move(a.tags),
+  };
 }
 
 message new_message(const input& in, message_role role, environment& env) {

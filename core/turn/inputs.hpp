@@ -20,6 +20,7 @@ result<prepared_inputs> prepare(const input& in, environment& env);
 // True where the item of an answer is about this call. The older form names the request's message for its one call.
 bool is_about(const approval_item& item, const tool_call& call, const message& request);
 
+// Moved out of the record, so that the rest of it goes.
 agent_traits traits_of(agent a);
 
 // A message of this turn, with everything that all of them share.

@@ -34,14 +34,7 @@ effects step_loop::begin_compaction(std::string trigger) {
   stats.context_window = in_.llm.context_window;
   stats.context_tokens_before = last_tokens_ > 0 ? last_tokens_ : estimate_tokens(context_);
   stats.messages_count_before = static_cast<std::int64_t>(context_.size());
-  compaction_job job;
-  job.settings = in_.self.compaction;
-  job.context = context_;
-  job.agent_llm = in_.llm;
-  job.summarizer = in_.summarizer ? *in_.summarizer : in_.llm;
-  job.tools = make_request().tools;
-  job.zone = in_.self.timezone;
-  job.user = in_.acting.user.str();
+  auto job = job_for(in_, in_.self.compaction, context_, make_request().tools);
   job.limit = compaction_limit();
   compactor_.emplace(std::move(job));
   effects out;
