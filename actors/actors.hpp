@@ -47,15 +47,16 @@ struct exclusive_edit {
   write batch;
 };
 
-// A call of a model, made up by the agent: the body of the provider's protocol, and where it goes.
+// A call of a model, made up by the agent: where it goes, and how.
 struct model_call {
   llm_config config;
-  std::string body;
   bool stream = false;
   project::chunk_target chunks; // of a token stream
   std::int64_t timeout_ms = 600'000;
 };
 using model_call_ptr = std::shared_ptr<const model_call>;
+// Its body, in the provider's protocol. Beside it because it is large, and not needed once the answer has begun.
+using model_body_ptr = std::shared_ptr<const std::string>;
 
 struct model_result {
   result<model_reply> reply;
@@ -106,6 +107,7 @@ struct actor_status {
   X(troupe::actors::turn_answer)                                                                             \
   X(troupe::actors::exclusive_edit)                                                                          \
   X(troupe::actors::model_call_ptr)                                                                          \
+  X(troupe::actors::model_body_ptr)                                                                          \
   X(troupe::actors::model_result_ptr)                                                                        \
   X(troupe::actors::sandbox_job_ptr)                                                                         \
   X(troupe::actors::open_stream)                                                                             \
@@ -173,7 +175,7 @@ using sleeper_actor = caf::typed_actor<caf::reacts_to<caf::actor>, // the direct
 
 // Calls models. Every call is answered, at the latest when its time is up.
 using models_actor =
-    caf::typed_actor<caf::replies_to<model_call_ptr>::with<model_result_ptr>, // one call
+    caf::typed_actor<caf::replies_to<model_call_ptr, model_body_ptr>::with<model_result_ptr>, // one call
                      caf::reacts_to<abandon_atom, uuid>>; // the call of that step is not wanted any more
 
 // Runs Python: tools made from source. Every job is answered, at the latest when its time is up.

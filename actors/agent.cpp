@@ -148,6 +148,7 @@ void context_runner::start_turn(job work) {
   running_.emplace();
   running_->work = std::move(work);
   auto order = running_->work.order;
+  if (!order->is_background_work()) running_->in_front = deps_->front->enter();
   guarded(
       "agent.start",
       [&] {

@@ -5,6 +5,7 @@
 
 #include "actors/actors.hpp"
 #include "actors/busy_contexts.hpp"
+#include "actors/foreground.hpp"
 #include "actors/tool_round.hpp"
 #include "actors/wait_graph.hpp"
 #include "core/base/environment.hpp"
@@ -35,6 +36,7 @@ struct agent_deps {
   sleeper_actor sleeper; // nothing where nobody works in the background
   std::shared_ptr<wait_graph> waits = std::make_shared<wait_graph>();
   std::shared_ptr<busy_contexts> busy = std::make_shared<busy_contexts>();
+  std::shared_ptr<foreground> front = std::make_shared<foreground>();
   agent_limits limits;
 };
 using agent_deps_ptr = std::shared_ptr<const agent_deps>;
@@ -59,6 +61,7 @@ inline constexpr const char* too_many_hops = "too many agents wait for each othe
 
 struct running_turn {
   context_job work;
+  foreground::turn in_front; // where somebody waits for it
   std::unique_ptr<turn::machine> machine;
   std::list<turn::event> events; // to be handled; as the queue below
   bool handling = false;
@@ -67,7 +70,7 @@ struct running_turn {
   std::optional<step_id> calling;          // the step whose model call is out
   std::int64_t call_deadline_ns = 0;
   std::vector<std::string> agent_tags;
-  rare<provider_trace> trace;        // of the last call, until its step is stored
+  std::shared_ptr<const provider_trace> trace; // of the last call, until its step is stored
   std::map<run_id, uuid> errands;    // turns of others that it waits for, and in whose mailbox they are
   std::int64_t tokens_of_others = 0; // that errands have used
 };
@@ -153,8 +156,8 @@ private:
   void tool_answered(std::size_t i, const result<std::string>& answer);
   void finish_tools();
 
-  void keep_trace(const model_call& call, const result<model_reply>& reply);
-  void store_trace(provider_trace trace);
+  void keep_trace(const model_call& call, const model_body_ptr& body, const result<model_reply>& reply);
+  void store_trace(const std::shared_ptr<const provider_trace>& trace);
 
   void end_queued(job work);
   void answer_client(job& work, const turn::finished& e, const std::vector<turn::stored_message>& shown,

@@ -16,26 +16,28 @@ void context_runner::carry_out(turn::effect e) {
 
 // -- the model ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::call_model e) {
+  auto body = protocol::request_body(e.request);
+  body.shrink_to_fit(); // it stays until the answer begins, which takes a while
+  auto sent = std::make_shared<const std::string>(std::move(body));
   auto call = std::make_shared<model_call>();
-  call->config = e.request.config;
+  call->config = std::move(e.request.config);
   call->stream = e.request.stream;
   call->chunks = std::move(e.chunks);
   call->timeout_ms = deps_->limits.model_timeout.count();
-  call->body = protocol::request_body(e.request);
-  call->body.shrink_to_fit(); // it stays until the call ends, which takes a while
   auto step = call->chunks.step;
   running_->calling = step;
   running_->call_deadline_ns = deps_->env->monotonic_ns() + deps_->limits.model_timeout.count() * 1'000'000;
   auto current = [this, epoch = epoch_, step] {
     return epoch == epoch_ && running_ && running_->calling == step;
   };
-  model_call_ptr sent = std::move(call);
-  self_->request(deps_->models, caf::infinite, sent)
+  model_call_ptr made = std::move(call);
+  auto kept = made->stream ? nullptr : sent; // that of a stream is made again for the trace
+  self_->request(deps_->models, caf::infinite, made, sent)
       .then(
-          [this, current, sent](const model_result_ptr& r) {
+          [this, current, made, kept](const model_result_ptr& r) {
             if (!current()) return;
             running_->calling.reset();
-            keep_trace(*sent, r->reply);
+            keep_trace(*made, kept, r->reply);
             if (r->reply)
               feed(turn::model_replied{*r->reply, r->duration_ns});
             else
@@ -49,10 +51,11 @@ void context_runner::carry_out(turn::call_model e) {
 }
 
 // What went to the provider and came back, to be stored with the step.
-void context_runner::keep_trace(const model_call& call, const result<model_reply>& reply) {
+void context_runner::keep_trace(const model_call& call, const model_body_ptr& body,
+                                const result<model_reply>& reply) {
   if (deps_->limits.traces.most == 0) return;
   auto& order = *running_->work.order;
-  auto& trace = running_->trace.emplace();
+  provider_trace trace;
   trace.id = deps_->env->make_id<trace_id>();
   trace.step = call.chunks.step;
   trace.agent = order.agent;
@@ -61,9 +64,10 @@ void context_runner::keep_trace(const model_call& call, const result<model_reply
   trace.user = order.acting.user;
   trace.created_at = deps_->env->now();
   trace.agent_tags = running_->agent_tags;
-  trace.request = call.body;
+  trace.request = body ? *body : protocol::request_body(running_->machine->request());
   trace.response = protocol::traced_reply(reply, call.config.model);
   trace.config = call.config;
+  running_->trace = std::make_shared<const provider_trace>(std::move(trace));
 }
 
 void context_runner::carry_out(turn::abandon_model) {
@@ -74,9 +78,9 @@ void context_runner::carry_out(turn::abandon_model) {
 // -- the store ------------------------------------------------------------------------------------
 void context_runner::carry_out(turn::commit e) {
   auto batch = std::make_shared<turn::step_commit>(std::move(e.batch));
-  rare<provider_trace> trace;
+  std::shared_ptr<const provider_trace> trace;
   if (running_->trace && batch->step_ && batch->step_->id == running_->trace->step)
-    trace = std::exchange(running_->trace, {});
+    trace = std::exchange(running_->trace, nullptr);
   bool is_compaction = running_->work.order->compaction.has_value();
   auto report = std::make_shared<storage::step_report>();
   auto left = std::make_shared<std::vector<turn_order_ptr>>(orders_for(batch->tells));
@@ -91,28 +95,29 @@ void context_runner::carry_out(turn::commit e) {
   auto due = running_->work.order->is_background_work() ? write::when::beside : write::when::now;
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply), due})
       .then(
-          [this, current, report, left, trace = std::move(trace)](done) mutable {
-            if (trace) store_trace(std::move(*trace));
+          [this, current, report, left](done) {
             for (auto& order : *left) caf::anon_send(others_, order);
             if (deps_->sleeper && report->run_ids && !report->run_ids->empty())
               self_->send(deps_->sleeper, hint_atom_v);
             if (current()) feed(turn::committed{report->run_ids});
           },
-          [this, current, order = running_->work.order, is_compaction](const caf::error& why) {
+          [this, current, trace, order = running_->work.order, is_compaction](const caf::error& why) {
             auto e = from_caf(why);
             // The end of a run has to be stored some time, whatever happened to its last step.
             if (!is_compaction) keep_for_later(failed_end(order->run_row, e.message), e);
-            if (current()) feed(turn::commit_failed{e});
+            if (!current()) return;
+            if (trace) running_->trace = trace; // the step may be stored yet
+            feed(turn::commit_failed{e});
           });
+  if (trace) store_trace(trace); // which is free while the disk works
 }
 
 // No turn waits for its traces: together they are most of what a turn writes.
-void context_runner::store_trace(provider_trace trace) {
+void context_runner::store_trace(const std::shared_ptr<const provider_trace>& trace) {
   constexpr std::size_t large = 64 << 10; // is not kept in memory
-  auto due = trace.request.size() > large ? write::when::now : write::when::later;
-  auto apply = [trace = std::make_shared<const provider_trace>(std::move(trace)),
-                limits = deps_->limits.traces](storage::transaction& t) -> result<void> {
-    // It may have been deleted meanwhile.
+  auto due = trace->request.size() > large ? write::when::now : write::when::later;
+  auto apply = [trace, limits = deps_->limits.traces](storage::transaction& t) -> result<void> {
+    // The step may have been refused, or deleted meanwhile.
     if (storage::find_step(t, trace->step)) storage::put_trace(t, *trace, limits);
     return {};
   };

@@ -13,9 +13,22 @@ void companion_desk::begin(directory_actor directory) {
   look();
 }
 
+// The turn that set it off may be one of many that come together: it is not begun at once.
+void companion_desk::hint() {
+  if (deps_.limits.pause.count() == 0) return look();
+  wake_at(timestamp{deps_.env->now().us + std::chrono::microseconds(deps_.limits.pause).count()});
+}
+
 // -- what is due ----------------------------------------------------------------------------------
+bool companion_desk::lets_others_go_first() {
+  bool waits = deps_.limits.pause.count() > 0 && deps_.front->is_busy() && pauses_ < deps_.limits.most_pauses;
+  pauses_ = waits ? pauses_ + 1 : 0;
+  if (waits) hint();
+  return waits;
+}
+
 void companion_desk::look() {
-  if (!directory_) return;
+  if (!directory_ || lets_others_go_first()) return;
   for (auto& j : due_now()) {
     at_work_[place_of(j)];
     // One that cannot even be read stays aside, until the server starts anew.
@@ -184,7 +197,7 @@ sleeper_actor::behavior_type sleeper(sleeper_actor::stateful_pointer<sleeper_sta
       [=](const caf::actor& directory) {
         guarded("sleeper.begin", [&] { desk->begin(caf::actor_cast<directory_actor>(directory)); });
       },
-      [=](hint_atom) { guarded("sleeper.look", [&] { desk->look(); }); },
+      [=](hint_atom) { guarded("sleeper.hint", [&] { desk->hint(); }); },
       [=](tick_atom) { guarded("sleeper.tick", [&] { desk->tick(); }); },
       [=](status_atom) { return desk->status(); },
   };

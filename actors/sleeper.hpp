@@ -17,12 +17,16 @@ struct sleeper_limits {
   std::chrono::milliseconds tick{1'000};
   std::chrono::milliseconds longest_sleep{30'000};
   std::chrono::minutes deadline{60}; // of one turn of a companion
+  // Companions begin in a pause of the turns in front: they look for one so often, so many times; then they begin.
+  std::chrono::milliseconds pause{3}; // 0: they do not look
+  int most_pauses = 30;
 };
 
 struct sleeper_deps {
   std::shared_ptr<storage::database> db;
   environment* env = nullptr;
   store_actor store;
+  std::shared_ptr<const foreground> front;
   sleeper_limits limits;
 };
 
@@ -31,13 +35,15 @@ public:
   companion_desk(sleeper_actor::pointer self, sleeper_deps deps) : self_(self), deps_(std::move(deps)) {}
 
   void begin(directory_actor directory);
-  void look(); // for what is due
+  void hint(); // something may be due
   void tick();
   actor_status status() const { return {"sleeper", 0, at_work_.size(), 0}; }
 
 private:
   using job = storage::sleeptime_job;
 
+  void look(); // for what is due
+  bool lets_others_go_first();
   std::vector<job> due_now() const;
   void take_up(const job& j);
   void claim(const job& j);
@@ -58,6 +64,7 @@ private:
   directory_actor directory_;
   std::map<std::string, std::optional<turn_order_ptr>> at_work_; // by place; the order, once it is sent
   std::optional<timestamp> wakes_;
+  int pauses_ = 0; // in which it looked for one
 };
 
 struct sleeper_state {

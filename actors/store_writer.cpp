@@ -39,8 +39,7 @@ void keep(store_writer_state& state, const write& w, reply<done> promise) {
 } // namespace
 
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        const std::shared_ptr<storage::database>& db,
-                                        std::chrono::milliseconds company) {
+                                        const std::shared_ptr<storage::database>& db, const company& others) {
   auto commit_everything = [=] {
     self->state.now.append(std::move(self->state.later));
     commit_all(self->state.now, *db);
@@ -48,11 +47,17 @@ store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writ
   auto flush_soon = [=](const write& w) {
     auto& state = self->state;
     if (state.now.size() == 0) return;
-    if (w.due != write::when::beside || company.count() == 0) {
+    if (w.due != write::when::beside || others.wait.count() == 0) {
       if (!std::exchange(state.flush_pending, true)) self->send(self, flush_atom{});
     } else if (!std::exchange(state.timed_flush, true)) {
-      self->delayed_send(self, company, flush_atom{});
+      self->delayed_send(self, others.wait, flush_atom{});
     }
+  };
+  // Nobody waits for what is here, and a turn in front will soon have something to store.
+  auto waits_on = [=] {
+    auto& state = self->state;
+    return !state.flush_pending && state.now.size() > 0 && others.front->is_busy() &&
+           ++state.waited < others.most;
   };
   self->set_exit_handler([=](const caf::exit_msg& m) {
     commit_everything();
@@ -72,8 +77,12 @@ store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writ
         return promise;
       },
       [=](flush_atom) {
-        self->state.flush_pending = self->state.timed_flush = false;
-        commit_all(self->state.now, *db);
+        auto& state = self->state;
+        state.timed_flush = waits_on();
+        if (state.timed_flush) return self->delayed_send(self, others.wait, flush_atom{});
+        state.flush_pending = false;
+        state.waited = 0;
+        commit_all(state.now, *db);
       },
       [=](tick_atom) { commit_everything(); },
       [=](status_atom) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/actors.hpp"
+#include "actors/foreground.hpp"
 
 namespace troupe::actors {
 
@@ -23,16 +24,21 @@ struct store_writer_state {
   static inline const char* name = "store";
   write_group now, later;
   bool flush_pending = false, timed_flush = false;
+  int waited = 0; // how many times for company
+};
+
+// What is written beside others waits for them so long, and so many times as long while there are turns in front.
+struct company {
+  std::chrono::milliseconds wait{3}; // 0: not at all
+  int most = 5;
+  std::shared_ptr<const foreground> front;
 };
 
 inline constexpr std::size_t max_group = 1024; // batches in one commit
 inline constexpr std::size_t max_later = 256;  // batches that wait for others
 inline constexpr std::chrono::seconds longest_wait{1};
-inline constexpr std::chrono::milliseconds wait_for_company{3};
 
-// `company`: how long what is written beside others waits for them.
 store_actor::behavior_type store_writer(store_actor::stateful_pointer<store_writer_state> self,
-                                        const std::shared_ptr<storage::database>& db,
-                                        std::chrono::milliseconds company);
+                                        const std::shared_ptr<storage::database>& db, const company& others);
 
 } // namespace troupe::actors

@@ -80,9 +80,10 @@ export async function load(port, lines, { connections = 1, count = lines.length,
   return { rate: figures.rate, ...figures.whole[0], groups: figures.whole, mark: figures.mark };
 }
 
-// Opens one stream a line and keeps it open until all of them have shown `mark`; then calls `use`.
+// Opens one stream a line, 16 at a time, and keeps it open until all of them have shown `mark`; then calls `use`.
 export async function holdStreams(port, lines, mark, use) {
-  const sockets = await Promise.all(lines.map(line => new Promise((ok, no) => {
+  const sockets = [];
+  const open = line => new Promise((ok, no) => {
     const [, method, target, body] = line.match(/^(\S+) (\S+) (.*)$/);
     let text = '';
     const socket = net.connect(port, '127.0.0.1', () => socket.write(
@@ -91,7 +92,9 @@ export async function holdStreams(port, lines, mark, use) {
     socket.on('data', bytes => { text += bytes; if (text.includes(mark)) ok(socket); });
     socket.on('error', no);
     socket.on('close', () => no(new Error(`the stream ended: ${text}`)));
-  })));
+  });
+  const left = lines.values();
+  await Promise.all(Array.from({ length: 16 }, async () => { for (const line of left) sockets.push(await open(line)); }));
   const value = await use();
   for (const s of sockets) s.destroy();
   return value;

@@ -160,7 +160,8 @@ public:
 
 private:
   void start_actors() {
-    store_ = system_.spawn<caf::detached>(actors::store_writer, db_, actors::wait_for_company);
+    auto front = std::make_shared<actors::foreground>();
+    store_ = system_.spawn<caf::detached>(actors::store_writer, db_, actors::company{.front = front});
     streams_actor_ = net::spawn_streams(system_, &host_, streams_);
     net::models_options calls;
     models_ = net::spawn_models(system_, &host_, registry_, client_, streams_, *env_, calls);
@@ -169,10 +170,11 @@ private:
     deps->db = db_;
     deps->env = env_.get();
     deps->store = store_;
+    deps->front = front;
     deps->models = models_;
     deps->sandbox = sandbox_;
     deps->streams = streams_actor_;
-    actors::sleeper_deps background{db_, env_.get(), store_, {}};
+    actors::sleeper_deps background{db_, env_.get(), store_, front, {}};
     background.limits.most = config_.companions;
     if (test_clock_) background.limits.tick = background.limits.longest_sleep = clock_tick;
     sleeper_ = system_.spawn(actors::sleeper, std::move(background));

@@ -18,7 +18,7 @@ struct turn_order {
   std::optional<conversation_id> conversation;
   actor acting;
   send_request request;
-  std::optional<llm_config> llm_override;
+  rare<llm_config> llm_override;
   turn::mode how = turn::mode::blocking;
   bool tokens = false;
   rare<llm_config> summarizer;               // the model of compactions, where it is not the agent's own

@@ -44,6 +44,7 @@ std::size_t model_desk::count(const run_id& run) const {
 
 namespace {
 
+using actors::model_body_ptr;
 using actors::model_call_ptr;
 using actors::model_result_ptr;
 
@@ -54,10 +55,11 @@ public:
 
   caf::behavior make_behavior() override {
     return {
-        [this](const model_call_ptr& c) -> caf::typed_response_promise<model_result_ptr> {
+        [this](const model_call_ptr& c,
+               const model_body_ptr& body) -> caf::typed_response_promise<model_result_ptr> {
           auto from = current_sender(); // the promise takes it
           auto promise = make_response_promise<model_result_ptr>();
-          desk_->calls.push_back({c, promise, from, false});
+          desk_->calls.push_back({c, body, promise, from, false});
           return promise;
         },
         [this](actors::abandon_atom, const uuid& step) {
@@ -136,7 +138,9 @@ void house::open_store() {
 
 void house::start() {
   streams = std::make_shared<net::run_streams>(io, env, net::stream_limits{});
-  store = sys.spawn(actors::store_writer, db, std::chrono::milliseconds{0});
+  auto front = std::make_shared<actors::foreground>();
+  store = sys.spawn(actors::store_writer, db,
+                    actors::company{.wait = std::chrono::milliseconds{0}, .front = front});
   queries = sys.spawn(actors::query_worker, db);
   models = caf::actor_cast<actors::models_actor>(sys.spawn<scripted_models>(desk));
   sandbox = caf::actor_cast<actors::sandbox_actor>(sys.spawn<scripted_sandbox>(tool_desk));
@@ -145,11 +149,12 @@ void house::start() {
   deps->db = db;
   deps->env = &env;
   deps->store = store;
+  deps->front = front;
   deps->models = models;
   deps->sandbox = sandbox;
   deps->streams = streams_actor;
   deps->limits = limits;
-  sleeper = sys.spawn(actors::sleeper, actors::sleeper_deps{db, &env, store, sleeper_limits});
+  sleeper = sys.spawn(actors::sleeper, actors::sleeper_deps{db, &env, store, front, sleeper_limits});
   deps->sleeper = sleeper;
   directory = sys.spawn(actors::directory, actors::agent_deps_ptr(std::move(deps)), directory_limits);
   caf::anon_send(sleeper, caf::actor_cast<caf::actor>(directory));
@@ -210,7 +215,7 @@ bool house::answer_rehearsed() {
   if (!rehearsed_) return false;
   for (std::size_t i = 0; i < desk->calls.size(); ++i) {
     if (desk->calls[i].abandoned) continue;
-    auto reply = rehearsed_->reply_to(*desk->calls[i].what, env.monotonic_ns());
+    auto reply = rehearsed_->reply_to(desk->calls[i].step(), *desk->calls[i].body, env.monotonic_ns());
     if (!reply) continue;
     answer_model(i, std::move(*reply));
     return true;

@@ -59,6 +59,7 @@ template <class T> using answer_ptr = std::shared_ptr<answer<T>>;
 struct model_desk {
   struct call {
     actors::model_call_ptr what;
+    actors::model_body_ptr body; // in the protocol of the provider
     caf::typed_response_promise<actors::model_result_ptr> promise;
     caf::strong_actor_ptr caller;
     bool abandoned = false;
@@ -190,7 +191,7 @@ public:
   std::shared_ptr<storage::database> db;
   actors::agent_limits limits;
   actors::directory_limits directory_limits;
-  actors::sleeper_limits sleeper_limits;
+  actors::sleeper_limits sleeper_limits{.pause = {}}; // companions begin at once
   std::shared_ptr<model_desk> desk = std::make_shared<model_desk>();
   std::shared_ptr<sandbox_desk> tool_desk = std::make_shared<sandbox_desk>();
   std::shared_ptr<net::run_streams> streams;

@@ -31,18 +31,18 @@ rehearsed_model::rehearsed_model(std::string_view script) {
   script_ = std::move(*parsed);
 }
 
-std::optional<result<model_reply>> rehearsed_model::reply_to(const actors::model_call& call,
+std::optional<result<model_reply>> rehearsed_model::reply_to(const uuid& step, const std::string& body,
                                                              std::int64_t now_ns) {
-  auto [it, is_new] = answers_.try_emplace(call.chunks.step.value);
+  auto [it, is_new] = answers_.try_emplace(step);
   auto& [what, due] = it->second;
   if (is_new) {
-    what = script_->answer(*json::try_parse(call.body));
+    what = script_->answer(*json::try_parse(body));
     if (auto ms = length_of(what)) due = now_ns + *ms * 1'000'000;
   }
   if (!due || *due > now_ns) return std::nullopt;
   for (auto& a : what.actions)
     if (ends(a)) return result<model_reply>(rehearsal::failure_of(a));
-  return result<model_reply>(rehearsal::reply_of(what, call.body.size()));
+  return result<model_reply>(rehearsal::reply_of(what, body.size()));
 }
 
 } // namespace troupe::test

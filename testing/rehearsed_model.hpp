@@ -14,7 +14,7 @@ public:
   // Throws std::invalid_argument for a script that cannot be read.
   explicit rehearsed_model(std::string_view script);
   // The reply to a call, once its time has come; nothing: not yet, or never.
-  std::optional<result<model_reply>> reply_to(const actors::model_call& call, std::int64_t now_ns);
+  std::optional<result<model_reply>> reply_to(const uuid& step, const std::string& body, std::int64_t now_ns);
 
 private:
   struct answer {

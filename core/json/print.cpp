@@ -4,20 +4,39 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace troupe::json {
 
 namespace {
 
+// Whether one of eight characters has to be escaped: a quote, a backslash or a control character.
+// Each byte is tested by itself, without branches ("determine if a word has a byte less than n", Bit Twiddling Hacks).
+bool has_special(const char* eight) {
+  constexpr std::uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+  std::uint64_t w = 0;
+  std::memcpy(&w, eight, sizeof w);
+  auto below = [](std::uint64_t x, std::uint64_t n) { return (x - ones * n) & ~x & high; };
+  return (below(w, 0x20) | below(w ^ (ones * '"'), 1) | below(w ^ (ones * '\\'), 1)) != 0;
+}
+
+// Where the next character is that has to be escaped, from `i` on; the size where there is none.
+std::size_t next_special(std::string_view s, std::size_t i) {
+  while (i + 8 <= s.size() && !has_special(s.data() + i)) i += 8;
+  auto plain = [](unsigned char c) { return c >= 0x20 && c != '"' && c != '\\'; };
+  while (i < s.size() && plain(static_cast<unsigned char>(s[i]))) ++i;
+  return i;
+}
+
 void print_escaped(std::string& out, std::string_view s) {
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < s.size(); ++i) {
-    auto c = static_cast<unsigned char>(s[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+  for (std::size_t from = 0;;) {
+    auto i = next_special(s, from);
     out.append(s, from, i - from);
+    if (i == s.size()) return;
     from = i + 1;
-    switch (c) {
+    switch (auto c = static_cast<unsigned char>(s[i])) {
     case '"': out += "\\\""; break;
     case '\\': out += "\\\\"; break;
     case '\n': out += "\\n"; break;
@@ -32,7 +51,6 @@ void print_escaped(std::string& out, std::string_view s) {
     }
     }
   }
-  out.append(s, from, s.size() - from);
 }
 
 // One code point of well-formed UTF-8; moves past it. A stray byte counts as itself.
@@ -70,47 +88,54 @@ struct style {
   std::string_view item = ",", member = ":";
 };
 
+void print_text(std::string& out, std::string_view s, const style& st) {
+  st.ascii ? print_ascii_string(out, s) : print_string(out, s);
+}
+
+void print_line(std::string& out, const style& st, int level) {
+  if (st.indent < 0) return;
+  out.push_back('\n');
+  out.append(static_cast<std::size_t>(st.indent) * static_cast<std::size_t>(level), ' ');
+}
+
+void print_styled(std::string& out, const value& v, const style& st, int level);
+
+void print_styled(std::string& out, const object& o, const style& st, int level) {
+  out.push_back('{');
+  bool first = true;
+  for (auto& [key, member] : o) {
+    if (!first) out += st.item;
+    first = false;
+    print_line(out, st, level + 1);
+    print_text(out, {key.data(), key.size()}, st);
+    out += st.member;
+    print_styled(out, member, st, level + 1);
+  }
+  if (!o.empty()) print_line(out, st, level);
+  out.push_back('}');
+}
+
+void print_styled(std::string& out, const array& a, const style& st, int level) {
+  out.push_back('[');
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (i) out += st.item;
+    print_line(out, st, level + 1);
+    print_styled(out, a[i], st, level + 1);
+  }
+  if (!a.empty()) print_line(out, st, level);
+  out.push_back(']');
+}
+
 void print_styled(std::string& out, const value& v, const style& st, int level) {
-  auto text = [&](std::string_view s) { st.ascii ? print_ascii_string(out, s) : print_string(out, s); };
-  auto line = [&](int l) {
-    if (st.indent < 0) return;
-    out.push_back('\n');
-    out.append(static_cast<std::size_t>(st.indent) * static_cast<std::size_t>(l), ' ');
-  };
   switch (v.kind()) {
   case boost::json::kind::null: out += "null"; return;
   case boost::json::kind::bool_: out += v.get_bool() ? "true" : "false"; return;
   case boost::json::kind::int64: out += std::to_string(v.get_int64()); return;
   case boost::json::kind::uint64: out += std::to_string(v.get_uint64()); return;
   case boost::json::kind::double_: print_double(out, v.get_double()); return;
-  case boost::json::kind::string: text(view(v.get_string())); return;
-  case boost::json::kind::array: {
-    auto& a = v.get_array();
-    out.push_back('[');
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (i) out += st.item;
-      line(level + 1);
-      print_styled(out, a[i], st, level + 1);
-    }
-    if (!a.empty()) line(level);
-    out.push_back(']');
-    return;
-  }
-  case boost::json::kind::object: {
-    auto& o = v.get_object();
-    out.push_back('{');
-    bool first = true;
-    for (auto& [key, member] : o) {
-      if (!first) out += st.item;
-      first = false;
-      line(level + 1);
-      text({key.data(), key.size()});
-      out += st.member;
-      print_styled(out, member, st, level + 1);
-    }
-    if (!o.empty()) line(level);
-    out.push_back('}');
-  }
+  case boost::json::kind::string: print_text(out, view(v.get_string()), st); return;
+  case boost::json::kind::array: print_styled(out, v.get_array(), st, level); return;
+  case boost::json::kind::object: print_styled(out, v.get_object(), st, level);
   }
 }
 
@@ -162,6 +187,7 @@ void print_double(std::string& out, double d) {
 }
 
 void print(std::string& out, const value& v) { print_styled(out, v, style{}, 0); }
+void print(std::string& out, const object& v) { print_styled(out, v, style{}, 0); }
 
 std::string print(const value& v) {
   std::string out;

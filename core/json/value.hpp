@@ -39,6 +39,7 @@ syntax_error diagnose(std::string_view text);
 // -- printing -------------------------------------------------------------------------------------
 // {"a":1,"b":[1.0,"é"]}: compact, UTF-8 (the API's bodies).
 void print(std::string& out, const value& v);
+void print(std::string& out, const object& v);
 std::string print(const value& v);
 void print_string(std::string& out, std::string_view s);
 void print_double(std::string& out, double d);

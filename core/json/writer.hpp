@@ -24,7 +24,7 @@ inline void write(std::string& out, std::string_view v) { print_string(out, v); 
 inline void write(std::string& out, const std::string& v) { print_string(out, v); }
 inline void write(std::string& out, const char* v) { print_string(out, v); }
 inline void write(std::string& out, const value& v) { print(out, v); }
-inline void write(std::string& out, const object& v) { print(out, value(v)); }
+inline void write(std::string& out, const object& v) { print(out, v); }
 inline void write(std::string& out, timestamp v) { print_string(out, format_utc(v)); }
 inline void write(std::string& out, naive_timestamp v) { print_string(out, format_naive(v)); }
 template <id_prefix P> void write(std::string& out, const id<P>& v) {

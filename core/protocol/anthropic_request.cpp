@@ -283,7 +283,7 @@ json::object input_schema(const json::object& parameters) {
 void write_tools(std::string& out, const std::vector<offered_tool>& tools) {
   json::write_list(out, tools, [&](std::string& list, const offered_tool& t) {
     json::object_writer w(list);
-    w.add("name", t.name).add("description", t.description).add("input_schema", input_schema(t.parameters));
+    w.add("name", t.name).add("description", t.description).add("input_schema", input_schema(*t.parameters));
     if (&t == &tools.back()) w.raw("cache_control", R"({"type":"ephemeral"})");
   });
 }

@@ -12,12 +12,12 @@ error llm_failure(errc code, std::string_view error_class, std::string message) 
 
 std::string_view llm_error_class(const error& e) { return json::string_or(e.extra, "class", "LLMError"); }
 
-offered_tool offered(const tool& t) {
-  offered_tool out{t.name, {}, {}, false};
-  if (!t.json_schema) return out;
-  out.description = std::string(json::string_or(*t.json_schema, "description"));
-  auto* p = json::find(*t.json_schema, "parameters");
-  if (p && p->is_object()) out.parameters = p->get_object();
+offered_tool offered(const shared_tool& t) {
+  offered_tool out{t->name, {}, {}, false};
+  if (!t->json_schema) return out;
+  out.description = std::string(json::string_or(*t->json_schema, "description"));
+  auto* p = json::find(*t->json_schema, "parameters");
+  if (p && p->is_object()) out.parameters = {t, p->get_object()};
   return out;
 }
 

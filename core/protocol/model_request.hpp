@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/error.hpp"
+#include "core/base/shared_value.hpp"
 #include "core/project/chunks.hpp"
 #include "core/schema/message.hpp"
 #include "core/schema/model.hpp"
@@ -14,12 +15,12 @@ namespace troupe {
 struct offered_tool {
   std::string name;
   std::string description;
-  json::object parameters; // JSON Schema of an object
-  bool strict = false;     // the provider keeps calls to it
+  shared_value<json::object> parameters; // JSON Schema of an object
+  bool strict = false;                   // the provider keeps calls to it
 };
 
-// A tool as its schema describes it; empty where it has none.
-offered_tool offered(const tool& t);
+// A tool as its schema describes it; empty where it has none. The parameters stay the tool's.
+offered_tool offered(const shared_tool& t);
 
 struct tool_choice {
   enum class kind { none, automatic, required, named } what = kind::automatic;

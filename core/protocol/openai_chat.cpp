@@ -115,7 +115,7 @@ void write_tools(std::string& out, const model_request& r) {
     json::object_writer w(list);
     w.add("type", "function");
     json::object_writer f(w.key("function"));
-    f.add("name", t.name).add("description", t.description).add("parameters", t.parameters);
+    f.add("name", t.name).add("description", t.description).add("parameters", *t.parameters);
     if (t.strict) f.add("strict", true);
   });
 }

@@ -122,7 +122,7 @@ std::string tools_of(const model_request& r) {
       w.add("type", "function")
           .add("name", t.name)
           .add("description", t.description)
-          .add("parameters", t.parameters)
+          .add("parameters", *t.parameters)
           .add("strict", t.strict); // said, because the provider's own default rewrites schemas
     }));
   return array_of(out);

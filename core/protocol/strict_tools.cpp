@@ -68,21 +68,25 @@ bool is_required(const json::value* list, std::string_view name) {
                      [&](auto& n) { return n.is_string() && json::view(n.get_string()) == name; });
 }
 
-} // namespace
-
-offered_tool strictly(offered_tool t) {
-  t.strict = true;
-  if (json::string_or(t.parameters, "type") != "object") return t;
-  t.parameters["additionalProperties"] = false;
-  auto* given = t.parameters.if_contains("properties");
+// The parameters themselves: all are required, what need not be given may be null.
+void close(json::object& parameters) {
+  parameters["additionalProperties"] = false;
+  auto* given = parameters.if_contains("properties");
   auto properties = given && given->is_object() ? given->get_object() : json::object{};
-  auto* required = t.parameters.if_contains("required");
+  auto* required = parameters.if_contains("required");
   for (auto& [name, schema] : properties) {
     close_objects(schema);
     if (!is_required(required, {name.data(), name.size()})) make_nullable(schema);
   }
-  t.parameters["required"] = names_of(properties);
-  if (given) t.parameters["properties"] = std::move(properties);
+  parameters["required"] = names_of(properties);
+  if (given) parameters["properties"] = std::move(properties);
+}
+
+} // namespace
+
+offered_tool strictly(offered_tool t) {
+  t.strict = true;
+  if (json::string_or(*t.parameters, "type") == "object") t.parameters.change(close);
   return t;
 }
 

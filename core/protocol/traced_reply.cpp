@@ -11,7 +11,6 @@ void fill(json::object& o, std::initializer_list<const char*> names) {
     if (!o.contains(name)) o[name] = nullptr;
 }
 
-// A chat completion with every member that its schema has; providers leave out what they do not use.
 void complete(json::object& reply) {
   fill(reply, {"service_tier", "system_fingerprint"});
   if (auto* usage = reply.if_contains("usage"); usage && usage->is_object())
@@ -67,11 +66,15 @@ json::object failure(const error& why) {
 } // namespace
 
 std::string traced_reply(const result<model_reply>& reply, const std::string& model) {
-  if (!reply) return json::print(json::value(failure(reply.error())));
-  auto raw = json::try_parse(reply->raw);
-  json::object out = raw && raw->is_object() ? std::move(raw->get_object()) : put_together(*reply, model);
-  if (out.contains("choices")) complete(out);
-  return json::print(json::value(std::move(out)));
+  if (!reply) return json::to_text(failure(reply.error()));
+  return reply->raw.empty() ? json::to_text(put_together(*reply, model)) : reply->raw;
+}
+
+std::string shown_reply(std::string_view traced) {
+  auto reply = json::try_parse(traced);
+  if (!reply) return "null";
+  if (reply->is_object() && reply->get_object().contains("choices")) complete(reply->get_object());
+  return json::print(*reply);
 }
 
 } // namespace troupe::protocol

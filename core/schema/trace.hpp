@@ -15,7 +15,7 @@ struct provider_trace {
   timestamp created_at;
   std::vector<std::string> agent_tags;
   std::string request; // JSON texts
-  std::string response;
+  std::string response; // as protocol/traced_reply.hpp has it
   llm_config config;
 
   static void write_json(std::string& out, const provider_trace& t);

@@ -19,7 +19,7 @@ constexpr const char* nothing_there =
 compaction_job job_of(const input& in) {
   std::vector<offered_tool> tools;
   for (auto& t : in.tools)
-    if (t->json_schema) tools.push_back(offered(*t));
+    if (t->json_schema) tools.push_back(offered(t));
   return job_for(in, in.compaction->settings, in.in_context, std::move(tools));
 }
 

@@ -58,34 +58,43 @@ std::string with_heartbeat(const std::string& arguments, bool heartbeat) {
 }
 
 void add_heartbeat(offered_tool& t) {
-  object_member(t.parameters, "properties")["request_heartbeat"] = property("boolean", heartbeat_description);
-  require(t.parameters, "request_heartbeat", false);
+  t.parameters.change([](json::object& parameters) {
+    object_member(parameters, "properties")["request_heartbeat"] = property("boolean", heartbeat_description);
+    require(parameters, "request_heartbeat", false);
+  });
 }
 
 void add_thoughts(offered_tool& t) {
-  auto& properties = object_member(t.parameters, "properties");
-  json::object first;
-  first["thinking"] = property("string", thoughts_description);
-  for (auto& [name, schema] : properties) first[name] = schema;
-  properties = std::move(first);
-  require(t.parameters, "thinking", true);
+  t.parameters.change([](json::object& parameters) {
+    auto& properties = object_member(parameters, "properties");
+    json::object first;
+    first["thinking"] = property("string", thoughts_description);
+    for (auto& [name, schema] : properties) first[name] = schema;
+    properties = std::move(first);
+    require(parameters, "thinking", true);
+  });
 }
 
 void shape_message(offered_tool& send_message, const std::optional<json::object>& response_format) {
   if (!response_format) return;
-  json::value format(*response_format);
-  auto type = json::string_or(format, "type");
-  auto& properties = object_member(send_message.parameters, "properties");
+  auto type = json::string_or(*response_format, "type");
+  json::value said;
   if (type == "json_schema") {
-    auto* given = json::find(format, "json_schema");
+    auto* given = json::find(*response_format, "json_schema");
     auto* schema = given ? json::find(*given, "schema") : nullptr;
-    if (schema) properties["message"] = *schema;
+    if (!schema) return;
+    said = *schema;
   } else if (type == "json_object") {
     auto p = property("object", "What is said, as an object.");
     p["additionalProperties"] = true;
     p["properties"] = json::object{};
-    properties["message"] = std::move(p);
+    said = std::move(p);
+  } else {
+    return;
   }
+  send_message.parameters.change([&](json::object& parameters) {
+    object_member(parameters, "properties")["message"] = std::move(said);
+  });
 }
 
 std::shared_ptr<const message> with_thoughts_in_arguments(const std::shared_ptr<const message>& m) {

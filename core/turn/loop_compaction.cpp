@@ -34,7 +34,7 @@ effects step_loop::begin_compaction(std::string trigger) {
   stats.context_window = in_.llm.context_window;
   stats.context_tokens_before = last_tokens_ > 0 ? last_tokens_ : estimate_tokens(context_);
   stats.messages_count_before = static_cast<std::int64_t>(context_.size());
-  auto job = job_for(in_, in_.self.compaction, context_, make_request().tools);
+  auto job = job_for(in_, in_.self.compaction, context_, request().tools);
   job.limit = compaction_limit();
   compactor_.emplace(std::move(job));
   effects out;

@@ -109,7 +109,7 @@ effects native_loop::take_results() {
   for (auto& p : planned_) {
     called.tool_calls.push_back(p.invocation.call);
     tools::add_return(results, returned(p, results.created_at));
-    auto* t = find_tool(p.invocation.call.name);
+    auto t = find_tool(p.invocation.call.name);
     if (t && !p.violates && t->id != tool_id{}) step_tools_used_.push_back(t->id);
   }
   if (!planned_.empty()) results.name = planned_.front().invocation.call.name;

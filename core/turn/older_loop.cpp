@@ -107,7 +107,7 @@ effects older_loop::take_results() {
   result.tool_call_id = p.invocation.call.id;
   tools::add_return(result, returned(p, result.created_at));
   step_tools_used_.clear();
-  auto* t = find_tool(p.invocation.call.name);
+  auto t = find_tool(p.invocation.call.name);
   if (t && !p.violates && t->id != tool_id{}) step_tools_used_.push_back(t->id);
   bool well = p.result->status == return_status::success;
   if (!resumed_) fresh.push_back(std::move(called)); // a resumed reply is stored already

@@ -86,7 +86,7 @@ effects step_loop::ask_model() {
     if (is_gated(name)) chunks.gated.push_back(name);
   for (auto& t : in_.request.client_tools) chunks.gated.push_back(t.name);
   effects out;
-  out.emplace_back(call_model{make_request(), std::move(chunks)});
+  out.emplace_back(call_model{request(), std::move(chunks)});
   return out;
 }
 
@@ -125,7 +125,7 @@ effects step_loop::run_planned() {
 // loop finds out, so that the loop itself has not gone on.
 std::optional<step_commit> step_loop::batch_if_lost() const {
   auto is_lost = [this](auto& p) {
-    auto* t = p.result ? nullptr : find_tool(p.invocation.call.name);
+    auto t = p.result ? nullptr : find_tool(p.invocation.call.name);
     return t && tools::runs_in_sandbox(*t);
   };
   if (std::none_of(planned_.begin(), planned_.end(), is_lost)) return std::nullopt;

@@ -17,6 +17,7 @@ class step_loop : public machine {
 public:
   step_loop(input in, environment& env);
   effects handle(event e) final;
+  model_request request() const final;
 
 protected:
   // -- what a loop says itself
@@ -54,11 +55,11 @@ protected:
   effects end_now(std::optional<stop_reason> reason, std::optional<error> failure);
 
   // -- pieces
-  void fill_in(planned& p, const tool& t) const;
+  void fill_in(planned& p, const shared_tool& t) const;
   void plan(const tool_call& call);           // with the rules checked and fixed arguments put in
   void plan_unchecked(const tool_call& call); // of an approved call
   std::vector<std::string> attached_names() const;
-  const tool* find_tool(const std::string& name) const;
+  shared_tool find_tool(const std::string& name) const; // nothing where there is none
   bool is_gated(const std::string& name) const { return rules_.needs_approval(name); }
   bool is_client_tool(const std::string& name) const;
   // The turn ends with calls of this tool; whoever gave the errand answers them in a turn that follows.
@@ -113,7 +114,6 @@ private:
   virtual std::unique_ptr<step_loop> copy() const = 0;
   std::optional<step_commit> batch_if_lost() const;
   effects ask_model();
-  model_request make_request() const;
   std::optional<json::value> last_tool_output() const;
   void begin_step_record();
   void count_usage(token_usage u, std::int64_t duration_ns);

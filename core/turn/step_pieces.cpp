@@ -38,7 +38,7 @@ stored_message with_speaker(const stored_message& m) {
 
 } // namespace
 
-model_request step_loop::make_request() const {
+model_request step_loop::request() const {
   model_request r;
   r.config = in_.llm;
   r.messages = context_;
@@ -54,9 +54,9 @@ model_request step_loop::make_request() const {
   if (in_.part_of && !in_.part_of->extra.prompt.empty())
     r.system_suffix += "\n\n" + in_.part_of->extra.prompt;
   for (auto& name : allowed_) {
-    auto* t = find_tool(name);
+    auto t = find_tool(name);
     if (!t || !t->json_schema) continue;
-    r.tools.push_back(in_.llm.strict ? strictly(offered(*t)) : offered(*t));
+    r.tools.push_back(in_.llm.strict ? strictly(offered(t)) : offered(t));
   }
   r.user = in_.acting.user.str();
   r.stream = in_.tokens;
@@ -187,11 +187,11 @@ run_end step_loop::make_end() const {
 
 // -- calls ----------------------------------------------------------------------------------------
 // The rules' own arguments go over the model's, where they suit the tool.
-void step_loop::fill_in(planned& p, const tool& t) const {
+void step_loop::fill_in(planned& p, const shared_tool& t) const {
   if (!takes_prefilled()) return;
-  auto fixed = rules_.prefilled(t.name, allowed_);
+  auto fixed = rules_.prefilled(t->name, allowed_);
   if (fixed.values.empty()) return;
-  auto wrong = check_prefilled(t.name, fixed.values, offered(t).parameters);
+  auto wrong = check_prefilled(t->name, fixed.values, *offered(t).parameters);
   p.invalid = !wrong.empty();
   if (!p.invalid) {
     for (auto& [key, v] : fixed.values) p.invocation.arguments[key] = v;
@@ -209,13 +209,13 @@ void step_loop::plan(const tool_call& call) {
   planned p;
   p.invocation.call = call;
   p.invocation.arguments = parse_arguments(call.arguments);
-  auto* t = find_tool(call.name);
+  auto t = find_tool(call.name);
   if (std::find(allowed_.begin(), allowed_.end(), call.name) == allowed_.end()) {
     p.violates = true;
     p.result = refusal(call.name);
   } else if (t) {
     p.invocation.id = t->id;
-    fill_in(p, *t);
+    fill_in(p, t);
   }
   p.invocation.call.arguments = json::print_python(json::value(p.invocation.arguments));
   planned_.push_back(std::move(p));
@@ -225,9 +225,9 @@ void step_loop::plan_unchecked(const tool_call& call) {
   planned p;
   p.invocation.call = call;
   p.invocation.arguments = parse_arguments(call.arguments);
-  if (auto* t = find_tool(call.name)) {
+  if (auto t = find_tool(call.name)) {
     p.invocation.id = t->id;
-    fill_in(p, *t);
+    fill_in(p, t);
   } else {
     p.result = tools::failed(call.name, tools::value_error("Tool not found"));
   }
@@ -252,7 +252,7 @@ tools::tool_result step_loop::refusal(const std::string& name) const {
 }
 
 tool_return step_loop::returned(const planned& p, timestamp now) const {
-  auto* t = find_tool(p.invocation.call.name);
+  auto t = find_tool(p.invocation.call.name);
   return tools::make_return(p.invocation.call, *p.result, t ? t->return_char_limit : 50000, now,
                             in_.self.timezone);
 }
@@ -281,9 +281,9 @@ std::vector<std::string> step_loop::attached_names() const {
   return out;
 }
 
-const tool* step_loop::find_tool(const std::string& name) const {
+shared_tool step_loop::find_tool(const std::string& name) const {
   auto it = std::find_if(in_.tools.begin(), in_.tools.end(), [&](auto& t) { return t->name == name; });
-  return it == in_.tools.end() ? nullptr : it->get();
+  return it == in_.tools.end() ? nullptr : *it;
 }
 
 bool step_loop::waits_for_giver(const std::string& name) const {

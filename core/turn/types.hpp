@@ -210,6 +210,8 @@ public:
   virtual effects handle(event e) = 0;
   // How clients see what the turn stores.
   virtual project::options view() const = 0;
+  // The request whose streamed reply it waits for, once more: it is the same as long as nothing has happened.
+  virtual model_request request() const { return {}; }
 };
 
 } // namespace troupe::turn

@@ -94,6 +94,8 @@ private:
     auto& r = t.request;
     for (auto& h : r.headers) t.headers.reset(curl_slist_append(t.headers.release(), h.c_str()));
     curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
+    r.headers = {}; // curl has copies
+    r.url = {};
     curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, t.headers.get());
     if (r.method == "POST") {
@@ -132,11 +134,21 @@ private:
     }
     long status = 0;
     curl_easy_getinfo(t.easy.get(), CURLINFO_RESPONSE_CODE, &status);
-    if (t.data && status == 200)
+    if (t.data && status == 200) {
+      let_body_go(t);
       t.data(piece);
-    else
+    } else {
       t.answer.body += piece;
+    }
     return piece.size();
+  }
+
+  // A stream may last for long, and nothing is sent again once its answer has begun.
+  static void let_body_go(transfer& t) {
+    if (!t.request.body) return;
+    curl_off_t sent = 0;
+    curl_easy_getinfo(t.easy.get(), CURLINFO_SIZE_UPLOAD_T, &sent);
+    if (sent == static_cast<curl_off_t>(t.request.body->size())) t.request.body.reset();
   }
 
   // The value of a header, where the line is of that name (which is in small letters).
@@ -164,8 +176,10 @@ private:
   // -- curl's wishes ------------------------------------------------------------------------------
   static int on_timer(CURLM*, long ms, void* user) {
     auto* self = static_cast<curl_client*>(user);
-    if (ms < 0) {
-      self->timer_.cancel();
+    if (ms <= 0) self->timer_.cancel();
+    if (ms < 0) return 0;
+    if (ms == 0) {
+      self->act_soon();
       return 0;
     }
     self->timer_.expires_after(std::chrono::milliseconds(ms));
@@ -173,6 +187,16 @@ private:
       if (!ec && *alive) self->act(CURL_SOCKET_TIMEOUT, 0);
     });
     return 0;
+  }
+
+  // Every transfer begins with a timer of 0 ms. A posted turn costs less than the kernel's timer.
+  void act_soon() {
+    if (std::exchange(posted_, true)) return;
+    asio::post(io_, [this, alive = alive_] {
+      if (!*alive) return;
+      posted_ = false;
+      act(CURL_SOCKET_TIMEOUT, 0);
+    });
   }
 
   static int on_socket(CURL*, curl_socket_t fd, int what, void* user, void*) {
@@ -263,6 +287,7 @@ private:
 
   asio::io_context& io_;
   asio::steady_timer timer_;
+  bool posted_ = false; // curl is to act in the next turn of the loop
   CURLM* multi_;
   std::map<handle, std::unique_ptr<transfer>> transfers_;
   std::unordered_map<curl_socket_t, std::shared_ptr<watched>> sockets_;

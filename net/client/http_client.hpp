@@ -16,8 +16,9 @@ namespace troupe::net {
 struct client_request {
   std::string method = "POST";
   std::string url;
-  std::vector<std::string> headers;        // "Name: value"
-  std::shared_ptr<const std::string> body; // shared with whoever made it: it stays as long as the call
+  std::vector<std::string> headers; // "Name: value"
+  std::shared_ptr<const std::string>
+      body; // shared with whoever made it; let go when a streamed answer begins
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{600'000}; // of the whole, enforced here
   std::chrono::seconds silence_timeout{300};  // without a single byte

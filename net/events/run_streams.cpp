@@ -35,6 +35,7 @@ void run_streams::open(const run_id& run, bool background, std::optional<actors:
 void run_streams::append(const run_id& run, actors::stream_frame frame) {
   auto& l = log(run);
   if (l->ended) return;
+  frame.data.shrink_to_fit(); // it stays for a while, and was written piece by piece
   l->bytes += frame.data.size();
   l->frames.push_back(std::move(frame));
   trim(*l);

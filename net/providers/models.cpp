@@ -13,6 +13,7 @@ namespace troupe::net {
 
 namespace {
 
+using actors::model_body_ptr;
 using actors::model_call_ptr;
 using actors::model_result;
 using actors::model_result_ptr;
@@ -39,6 +40,7 @@ bool worth_retrying(const boost::system::result<client_answer, client_failure>& 
 // One call from its arrival to its answer.
 struct call_state {
   model_call_ptr call;
+  model_body_ptr body; // until an answer has begun, and nothing is tried again
   actors::reply<model_result_ptr> answer;
   std::int64_t began_ns = 0;
   int attempt = 0;
@@ -70,9 +72,11 @@ public:
 
   caf::behavior make_behavior() override {
     return {
-        [this](const model_call_ptr& call) -> caf::typed_response_promise<model_result_ptr> {
+        [this](const model_call_ptr& call,
+               const model_body_ptr& body) -> caf::typed_response_promise<model_result_ptr> {
           auto promise = make_response_promise<model_result_ptr>();
-          actors::guarded("models.call", [&] { begin(call, actors::reply<model_result_ptr>(promise)); });
+          actors::guarded("models.call",
+                          [&] { begin(call, body, actors::reply<model_result_ptr>(promise)); });
           return promise;
         },
         [this](actors::abandon_atom, const uuid& step) {
@@ -92,9 +96,10 @@ public:
 private:
   using calls = std::unordered_map<uuid, std::shared_ptr<call_state>>;
 
-  void begin(const model_call_ptr& call, actors::reply<model_result_ptr> answer) {
+  void begin(const model_call_ptr& call, model_body_ptr body, actors::reply<model_result_ptr> answer) {
     auto c = std::make_shared<call_state>();
     c->call = call;
+    c->body = std::move(body);
     c->answer = std::move(answer);
     c->began_ns = env_.monotonic_ns();
     c->at = providers_->provider_of(call->config);
@@ -126,7 +131,7 @@ private:
     q.headers.insert(q.headers.end(), {"Content-Type: application/json", "Expect:"});
     if (c.at && !c.at->api_key.empty()) q.headers.push_back(protocol::key_header(c.speaks, c.at->api_key));
     if (c.call->stream) q.headers.emplace_back("Accept: text/event-stream");
-    q.body = {c.call, &c.call->body};
+    q.body = c.body;
     auto left = c.call->timeout_ms - (env_.monotonic_ns() - c.began_ns) / 1'000'000;
     q.timeout = std::chrono::milliseconds(std::max<std::int64_t>(1, left));
     return q;
@@ -174,6 +179,7 @@ private:
   void publish(call_state& c, std::vector<std::string> chunks) {
     for (auto& text : chunks) {
       c.visible = true;
+      c.body.reset();
       streams_->append(c.call->chunks.run, actors::stream_frame{std::move(text)});
     }
   }
@@ -217,7 +223,7 @@ private:
 
   // -- built in -----------------------------------------------------------------------------------
   void rehearse(const std::shared_ptr<call_state>& c) {
-    auto request = json::try_parse(c->call->body);
+    auto request = json::try_parse(*c->body);
     auto* script = providers_->script_of(c->call->config);
     if (!request || !script)
       return finish(
@@ -234,8 +240,8 @@ private:
     auto on_end = [this, weak](result<model_reply> r) {
       if (auto c = weak.lock()) finish(c, std::move(r), false);
     };
-    c->rehearsal = std::make_unique<rehearsal_call>(streams_->io(), script->answer(*request),
-                                                    c->call->body.size(), on_piece, on_end);
+    c->rehearsal = std::make_unique<rehearsal_call>(streams_->io(), script->answer(*request), c->body->size(),
+                                                    on_piece, on_end);
     c->rehearsal->start(c->call->stream, std::chrono::milliseconds(c->call->timeout_ms));
   }
 

@@ -58,7 +58,6 @@ model_request request_for(const call& c, const generate_body& body, llm_config c
 actors::model_call_ptr call_for(call& c, const model_request& q) {
   auto out = std::make_shared<actors::model_call>();
   out->config = q.config;
-  out->body = protocol::request_body(q);
   out->chunks.step = c.s.env->make_id<step_id>();
   return out;
 }
@@ -102,8 +101,10 @@ awaitable<outcome> generate(call& c) {
     if (!other) co_return fail(errc::not_found, "Model '" + *handle + "' not found or not accessible");
     config = std::move(*other);
   }
-  auto made = call_for(c, request_for(c, *body, config));
-  auto done = co_await ask<actors::model_result_ptr>(c.s.self, c.s.calls, made);
+  auto request = request_for(c, *body, config);
+  auto made = call_for(c, request);
+  actors::model_body_ptr sent = std::make_shared<const std::string>(protocol::request_body(request));
+  auto done = co_await ask<actors::model_result_ptr>(c.s.self, c.s.calls, made, sent);
   if (!done) co_return detail(502, done.error().message);
   auto& reply = (*done)->reply;
   if (!reply) co_return detail(502, reply.error().message);

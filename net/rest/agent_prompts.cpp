@@ -7,6 +7,7 @@
 #include "storage/conversations.hpp"
 #include "storage/organizations.hpp"
 #include "storage/prompts.hpp"
+#include "storage/shared_tools.hpp"
 
 namespace troupe::net::rest {
 
@@ -61,7 +62,7 @@ struct wire_sizes {
 };
 
 wire_sizes measure(const agent& a, const std::vector<storage::stored_message>& messages,
-                   const std::vector<tool>& tools) {
+                   const std::vector<shared_tool>& tools) {
   model_request q;
   q.config = a.llm;
   q.messages = messages;
@@ -97,7 +98,7 @@ std::string overview(const storage::reader& r, const agent& a, const storage::co
   auto messages = storage::context_messages(r, context);
   auto text = prompt ? prompt->text : std::string{};
   auto parts = prompt::split_system_message(text);
-  auto sizes = measure(a, messages, storage::tools_of(r, a));
+  auto sizes = measure(a, messages, storage::shared_tools_of(r, a));
   auto summary = summary_of(messages);
   auto summary_tokens = summary ? prompt::estimate_tokens(*summary) : 0;
   auto current = prompt::estimate_tokens(parts.system_prompt) + tokens_of(parts.core_memory) +

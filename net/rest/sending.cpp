@@ -115,7 +115,7 @@ awaitable<result<std::shared_ptr<storage::turn_order>>> prepare_order(call& c, d
   if (how != turn::mode::async) order->busy = busy_of(c);
   if (a->compaction.model != a->llm.handle) order->summarizer = summarizer_of(c, a->compaction);
   order->tokens = request.stream_tokens && how != turn::mode::blocking &&
-                  streams_tokens(order->llm_override.value_or(a->llm), a->type);
+                  streams_tokens(order->llm_override ? *order->llm_override : a->llm, a->type);
   order->request = std::move(request);
   co_return order;
 }

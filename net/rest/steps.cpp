@@ -1,4 +1,5 @@
 // /steps (reference: agent-loop §6.6)
+#include "core/protocol/traced_reply.hpp"
 #include "net/rest/message_lists.hpp"
 #include "net/rest/resources.hpp"
 #include "net/rest/run_messages.hpp"
@@ -129,7 +130,9 @@ awaitable<outcome> messages(call& c) {
 awaitable<outcome> answer_trace(call& c, step_id id) {
   co_await commit_the_rest(c);
   co_return read(c, [&](const storage::reader& r) -> result<std::string> {
-    return json::to_text(storage::find_trace(r, id, c.by.org));
+    auto trace = storage::find_trace(r, id, c.by.org);
+    if (trace) trace->response = protocol::shown_reply(trace->response);
+    return json::to_text(trace);
   });
 }
 

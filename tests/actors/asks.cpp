@@ -53,7 +53,7 @@ private:
   const agent_id& any() { return agents_[static_cast<std::size_t>(random_() % agents_.size())]; }
 
   void answer_one(std::size_t i, std::size_t most) {
-    auto& body = desk->calls[i].what->body;
+    auto& body = *desk->calls[i].body;
     if (auto at = body.rfind("would_deadlock");
         at != std::string::npos && at + 400 > body.rfind("\"role\":\"tool\""))
       ++refused_;
@@ -129,7 +129,7 @@ CAF_TEST(a graph of waits never has a circle) {
 CAF_TEST(an answer comes back as the result of the tool) {
   asking h;
   h.say("fine");
-  CAF_CHECK(h.only_call().what->body.find("'response': ['fine']") != std::string::npos);
+  CAF_CHECK(h.only_call().body->find("'response': ['fine']") != std::string::npos);
   h.say("b is fine");
   CAF_CHECK(!h.turn.open());
   CAF_CHECK_EQUAL(h.last_line(h.a), "assistant: b is fine");
@@ -138,7 +138,7 @@ CAF_TEST(an answer comes back as the result of the tool) {
 CAF_TEST(who asks back is refused at once and told why) {
   asking h(asker);
   h.say(asks(h.a)); // b, within a's turn
-  CAF_CHECK(h.only_call().what->body.find("would_deadlock") != std::string::npos);
+  CAF_CHECK(h.only_call().body->find("would_deadlock") != std::string::npos);
   h.say("I cannot");
   h.say("b cannot");
   CAF_CHECK(!h.turn.open());
@@ -156,7 +156,7 @@ CAF_TEST(a cancelled ask ends the turn of who was asked) {
 CAF_TEST(nobody waits longer than the deadline) {
   asking h({}, patient_for(60min));
   h.pass(21min);
-  CAF_CHECK(h.only_call().what->body.find("did not answer in time") != std::string::npos);
+  CAF_CHECK(h.only_call().body->find("did not answer in time") != std::string::npos);
   h.say("b is silent");
   CAF_CHECK(!h.turn.open());
 }
@@ -167,10 +167,10 @@ CAF_TEST(nobody is asked when the tokens of the turn are used up) {
     auto answer = text_reply("a long one");
     answer.usage.completion = answer.usage.total = 25'000;
     h.say(std::move(answer));
-    CAF_CHECK(h.only_call().what->body.find("used up the tokens") == std::string::npos);
+    CAF_CHECK(h.only_call().body->find("used up the tokens") == std::string::npos);
     h.say(asks(h.b));
   }
-  CAF_CHECK(h.only_call().what->body.find("used up the tokens") != std::string::npos);
+  CAF_CHECK(h.only_call().body->find("used up the tokens") != std::string::npos);
   h.say("b talks too much");
   CAF_CHECK(!h.turn.open());
 }

@@ -26,6 +26,7 @@ struct fixture : house {
   // The writer does what it has; everybody else goes on until the next step waits for it.
   void write_once() {
     step(store); // the batch
+    step(store); // what went to the model
     step(store); // the flush
     settle();
   }

@@ -98,7 +98,7 @@ private:
     for (std::size_t i = 0; i < desk->calls.size(); ++i) {
       if (!answered_.insert(desk->calls[i].step()).second) continue;
       ++n;
-      auto body = json::try_parse(desk->calls[i].what->body).value();
+      auto body = json::try_parse(*desk->calls[i].body).value();
       auto who = storage::find_run(*snapshot(), desk->calls[i].of());
       answer_model(i, reply_to(body, who ? name_of(who->agent) : "nobody"));
     }

@@ -36,7 +36,7 @@ CAF_TEST(an idle agent leaves and the next message brings it back) {
   CAF_CHECK_EQUAL(resident(), 0u);
   auto turn = send(ada, "who am I?");
   settle();
-  CAF_CHECK(only_call().what->body.find("my name is Ada") != std::string::npos);
+  CAF_CHECK(only_call().body->find("my name is Ada") != std::string::npos);
   say("Ada");
   CAF_CHECK(turn.reply->value.has_value());
   CAF_CHECK_EQUAL(history(ada),

@@ -36,9 +36,9 @@ CAF_TEST(what a turn sees is what the turns before it have stored) {
   send(ada, "my name is Ada");
   send(ada, "who am I?");
   settle();
-  CAF_CHECK(only_call().what->body.find("who am I?") == std::string::npos);
+  CAF_CHECK(only_call().body->find("who am I?") == std::string::npos);
   say("hello Ada");
-  auto& body = only_call().what->body;
+  auto& body = *only_call().body;
   CAF_CHECK(body.find("my name is Ada") < body.find("hello Ada"));
   CAF_CHECK(body.find("hello Ada") < body.find("who am I?"));
   CAF_CHECK(body.find("who am I?") != std::string::npos);
@@ -95,7 +95,7 @@ CAF_TEST(an edit waits for the turn before it and the turn after it waits for th
   CAF_CHECK(change->value.has_value());
   CAF_CHECK(!first.open());
   // The second turn began on the emptied context.
-  CAF_CHECK(only_call().what->body.find("answer 1") == std::string::npos);
+  CAF_CHECK(only_call().body->find("answer 1") == std::string::npos);
   say("answer 2");
   CAF_CHECK(second.reply->value.has_value());
 }

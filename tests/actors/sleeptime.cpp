@@ -272,6 +272,29 @@ CAF_TEST(a long history is told in pieces) {
   }
 }
 
+CAF_TEST(a companion begins in a pause of the turns in front or after a while) {
+  sleeper_limits.pause = 3ms;
+  crash(); // every actor begins anew, with the limits
+  auto bob = make_agent({});
+  auto pauses = [&](int n) {
+    for (int i = 0; i < n; ++i) pass(3ms);
+  };
+  send(bob, "think about it");
+  talk("hello");
+  pauses(20);
+  CAF_CHECK(!call_of(companion()));
+  reply_to(bob, text_reply("done"));
+  pauses(1);
+  CAF_REQUIRE(call_of(companion()));
+  reply_to(companion(), text_reply("noted"));
+  send(bob, "think about this, too");
+  talk("hello again");
+  pauses(sleeper_limits.most_pauses);
+  CAF_CHECK(!call_of(companion()));
+  pauses(1);
+  CAF_CHECK(call_of(companion()));
+}
+
 CAF_TEST(conversations are told apart) {
   auto c = make_conversation(ada);
   auto inside = send(ada, text_request("inside"), mode::blocking, c);

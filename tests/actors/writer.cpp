@@ -105,7 +105,8 @@ CAF_TEST(what can wait holds nobody up and is stored after a while) {
 }
 
 CAF_TEST(what is done in the background rides with what somebody waits for) {
-  auto patient = sys.spawn(actors::store_writer, db, 3ms);
+  auto front = std::make_shared<actors::foreground>();
+  auto patient = sys.spawn(actors::store_writer, db, actors::company{3ms, 5, front});
   auto put_at = [&](std::string key, actors::write::when due) {
     auto apply = [=](transaction& t) -> result<void> {
       t.put("test " + key, "value");
@@ -129,6 +130,18 @@ CAF_TEST(what is done in the background rides with what somebody waits for) {
   auto alone = put_at("alone", actors::write::when::beside);
   pass(3ms);
   CAF_CHECK(stored("alone") && alone->value);
+  // While somebody's turn is under way it waits longer, but not for ever.
+  auto turn = front->enter();
+  put_at("patient", actors::write::when::beside);
+  for (int i = 0; i < 4; ++i) pass(3ms);
+  CAF_CHECK(!stored("patient"));
+  pass(3ms);
+  CAF_CHECK(stored("patient"));
+  put_at("freed", actors::write::when::beside);
+  pass(3ms);
+  turn.reset();
+  pass(3ms);
+  CAF_CHECK(stored("freed"));
   caf::anon_send_exit(patient, caf::exit_reason::user_shutdown);
   settle();
 }

@@ -376,7 +376,7 @@ CAF_TEST(strict tools) {
                      ->get_object(),
                  false};
   CAF_CHECK_EQUAL(
-      json::print(json::value(strictly(t).parameters)),
+      json::print(json::value(*strictly(t).parameters)),
       R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":["integer","null"]},)"
       R"("c":{"anyOf":[{"type":"string"},{"type":"null"}]},)"
       R"("d":{"type":["object","null"],"properties":{"x":{"type":"string"}},"additionalProperties":false,"required":["x"]}},)"
