@@ -13,22 +13,9 @@ void companion_desk::begin(directory_actor directory) {
   look();
 }
 
-// The turn that set it off may be one of many that come together: it is not begun at once.
-void companion_desk::hint() {
-  if (deps_.limits.pause.count() == 0) return look();
-  wake_at(timestamp{deps_.env->now().us + std::chrono::microseconds(deps_.limits.pause).count()});
-}
-
 // -- what is due ----------------------------------------------------------------------------------
-bool companion_desk::lets_others_go_first() {
-  bool waits = deps_.limits.pause.count() > 0 && deps_.front->is_busy() && pauses_ < deps_.limits.most_pauses;
-  pauses_ = waits ? pauses_ + 1 : 0;
-  if (waits) hint();
-  return waits;
-}
-
 void companion_desk::look() {
-  if (!directory_ || lets_others_go_first()) return;
+  if (!directory_) return;
   for (auto& j : due_now()) {
     at_work_[place_of(j)];
     // One that cannot even be read stays aside, until the server starts anew.
@@ -50,7 +37,7 @@ std::vector<companion_desk::job> companion_desk::due_now() const {
 
 void companion_desk::take_up(const job& j) {
   if (!j.working) return claim(j);
-  if (auto order = storage::order_of(*deps_.db->snapshot(), j)) return send(j, order);
+  if (auto order = storage::order_of(*deps_.db->snapshot(), j)) return begin_when_quiet(j, order);
   mend(j);
 }
 
@@ -63,7 +50,26 @@ void companion_desk::claim(const job& j) {
   auto c = std::make_shared<const storage::sleeptime_claim>(std::move(*made));
   auto apply = [c](storage::transaction& t) { return storage::store_claim(t, *c); };
   store("sleeptime.claim", std::move(apply), j,
-        [this, c, j] { send(j, std::make_shared<const storage::turn_order>(c->order)); });
+        [this, c, j] { begin_when_quiet(j, std::make_shared<const storage::turn_order>(c->order)); });
+}
+
+// -- a pause of the turns in front ------------------------------------------------------------------
+// What it is told is settled; only the work waits.
+void companion_desk::begin_when_quiet(const job& j, const turn_order_ptr& order) {
+  ready_.emplace_back(j, order);
+  begin_ready();
+}
+
+void companion_desk::begin_ready() {
+  if (ready_.empty() || lets_others_go_first()) return;
+  for (auto& [j, order] : std::exchange(ready_, {})) send(j, order);
+}
+
+bool companion_desk::lets_others_go_first() {
+  bool waits = deps_.limits.pause.count() > 0 && deps_.front->is_busy() && pauses_ < deps_.limits.most_pauses;
+  pauses_ = waits ? pauses_ + 1 : 0;
+  if (waits) wake_at(timestamp{deps_.env->now().us + std::chrono::microseconds(deps_.limits.pause).count()});
+  return waits;
 }
 
 void companion_desk::send(const job& j, const turn_order_ptr& order) {
@@ -154,6 +160,7 @@ void companion_desk::done_with(const job& j) {
 // -- the clock ------------------------------------------------------------------------------------
 void companion_desk::tick() {
   wakes_.reset();
+  begin_ready();
   call_off();
   look();
 }
@@ -197,7 +204,7 @@ sleeper_actor::behavior_type sleeper(sleeper_actor::stateful_pointer<sleeper_sta
       [=](const caf::actor& directory) {
         guarded("sleeper.begin", [&] { desk->begin(caf::actor_cast<directory_actor>(directory)); });
       },
-      [=](hint_atom) { guarded("sleeper.hint", [&] { desk->hint(); }); },
+      [=](hint_atom) { guarded("sleeper.look", [&] { desk->look(); }); },
       [=](tick_atom) { guarded("sleeper.tick", [&] { desk->tick(); }); },
       [=](status_atom) { return desk->status(); },
   };

@@ -35,18 +35,19 @@ public:
   companion_desk(sleeper_actor::pointer self, sleeper_deps deps) : self_(self), deps_(std::move(deps)) {}
 
   void begin(directory_actor directory);
-  void hint(); // something may be due
+  void look(); // for what is due
   void tick();
   actor_status status() const { return {"sleeper", 0, at_work_.size(), 0}; }
 
 private:
   using job = storage::sleeptime_job;
 
-  void look(); // for what is due
-  bool lets_others_go_first();
   std::vector<job> due_now() const;
   void take_up(const job& j);
   void claim(const job& j);
+  void begin_when_quiet(const job& j, const turn_order_ptr& order);
+  void begin_ready();
+  bool lets_others_go_first();
   void send(const job& j, const turn_order_ptr& order);
   void ended(const job& before, const turn_order_ptr& order, const error& why);
   void failed(const job& j, const turn_order_ptr& order, const error& why);
@@ -64,7 +65,8 @@ private:
   directory_actor directory_;
   std::map<std::string, std::optional<turn_order_ptr>> at_work_; // by place; the order, once it is sent
   std::optional<timestamp> wakes_;
-  int pauses_ = 0; // in which it looked for one
+  std::vector<std::pair<job, turn_order_ptr>> ready_; // claimed; they begin in a pause
+  int pauses_ = 0;                                    // how many times it looked for one
 };
 
 struct sleeper_state {

@@ -70,7 +70,7 @@ print('answered until the memory is there: p50 / p99', `${quantile(ages, 0.5).to
 // Many of them: of 400 the p99 is the fourth longest, and says more of the disk than of companions. New agents after
 // a while, because turns grow with their history.
 const plain = [], beside = [];
-for (let round = 0; round < 32; ++round) {
+for (let round = 0; round < 16; ++round) {
   const quiet = await agent(`quiet-${round}`), calm = await agent(`calm-${round}`), busy = await pair(`busy-${round}`);
   const turn = (who, i) => ok('POST', `/v1/agents/${who.id}/messages`, user(`turn ${i}`));
   for (let i = 0; i < turns / 4; ++i)

@@ -140,6 +140,18 @@ CAF_TEST(runs by cursors) {
   CAF_CHECK_EQUAL(ids({.limit = 1, .order = sort_order::asc}), "1");
   CAF_CHECK_EQUAL(ids({.agents = {a.id}, .statuses = {run_status::created}}), "4321");
   CAF_CHECK_EQUAL(ids({.statuses = {run_status::failed}}), "");
+  // Those that go on come from an index of their own, and as the others.
+  auto ended = *find_run(*snapshot(), *id(2));
+  ended.status = run_status::completed;
+  CAF_REQUIRE(write([&](transaction& t) { put_run(t, ended); }));
+  std::vector<run_status> active{run_status::created, run_status::running};
+  CAF_CHECK_EQUAL(ids({.statuses = active}), "431");
+  CAF_CHECK_EQUAL(ids({.order = sort_order::asc, .statuses = active}), "134");
+  CAF_CHECK_EQUAL(ids({.limit = 2, .statuses = active}), "43");
+  CAF_CHECK_EQUAL(ids({.before = id(4), .statuses = active}), "31");
+  CAF_CHECK_EQUAL(ids({.after = id(1), .statuses = active}), "43");
+  CAF_CHECK_EQUAL(ids({.after = id(2), .statuses = active}), "43"); // a cursor may have ended
+  CAF_CHECK_EQUAL(ids({.order = sort_order::asc, .before = id(4), .after = id(1), .statuses = active}), "");
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
