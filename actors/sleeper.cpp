@@ -54,10 +54,10 @@ void companion_desk::claim(const job& j) {
 }
 
 // -- a pause of the turns in front ------------------------------------------------------------------
-// What it is told is settled; only the work waits.
+// What it is told is settled; only the work waits. Where others wait already, it begins with them.
 void companion_desk::begin_when_quiet(const job& j, const turn_order_ptr& order) {
   ready_.emplace_back(j, order);
-  begin_ready();
+  if (ready_.size() == 1) begin_ready();
 }
 
 void companion_desk::begin_ready() {

@@ -14,6 +14,14 @@ struct page {
   // order, `before` earlier; both together are a window.
   std::string after;
   std::string before;
+
+  // The cursor on the side of the small places, and the one on the side of the large.
+  const std::string& low() const noexcept { return order == sort_order::asc ? after : before; }
+  const std::string& high() const noexcept { return order == sort_order::asc ? before : after; }
+  // Whether a place is between them.
+  bool holds(std::string_view at) const noexcept {
+    return (low().empty() || at > low()) && (high().empty() || at < high());
+  }
 };
 
 // The place of an entity in an index by time.

@@ -4,6 +4,7 @@
 #include "storage/requests.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace troupe::storage {
 
@@ -103,20 +104,16 @@ bool asks_for_active_only(const run_query& q) {
 
 // The same page as from an index by time. Those that go on are few beside all that there ever were.
 std::vector<run> list_active(const reader& r, const org_id& org, const run_query& q, const page& p) {
-  auto place_of = [](const run& row) { return place(row.created_at, row.id.value); };
-  bool forward = p.order == sort_order::asc;
-  auto& low = forward ? p.after : p.before;
-  auto& high = forward ? p.before : p.after;
-  std::vector<run> out;
+  std::map<std::string, run> found; // by place
   for (auto& id : active_runs(r)) {
     auto row = find_run(r, id, org);
     if (!row || !matches(*row, q)) continue;
-    auto at = place_of(*row);
-    if ((low.empty() || at > low) && (high.empty() || at < high)) out.push_back(std::move(*row));
+    auto at = place(row->created_at, row->id.value);
+    if (p.holds(at)) found.emplace(std::move(at), std::move(*row));
   }
-  std::sort(out.begin(), out.end(), [&](auto& a, auto& b) {
-    return forward ? place_of(a) < place_of(b) : place_of(b) < place_of(a);
-  });
+  std::vector<run> out;
+  for (auto& [at, row] : found) out.push_back(std::move(row));
+  if (p.order == sort_order::desc) std::reverse(out.begin(), out.end());
   if (p.limit > 0 && out.size() > p.limit)
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(p.limit), out.end());
   return out;

@@ -17,15 +17,16 @@ public:
   const T& operator*() const noexcept { return *value_; }
   const T* operator->() const noexcept { return value_.get(); }
 
-  // Calls `f` with a copy, which is the value from then on.
+  // Calls `f` with a value that nobody else has: a copy, unless that was made before and not shared since.
   template <class F> void change(F&& f) {
-    auto copy = std::make_shared<T>(*value_);
-    f(*copy);
-    value_ = std::move(copy);
+    constexpr long both = 2; // own_ and value_ of this object
+    if (own_.use_count() != both) value_ = own_ = std::make_shared<T>(*value_);
+    f(*own_);
   }
 
 private:
   std::shared_ptr<const T> value_;
+  std::shared_ptr<T> own_; // the same, where it was changed
 };
 
 } // namespace troupe

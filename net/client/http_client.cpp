@@ -176,10 +176,9 @@ private:
   // -- curl's wishes ------------------------------------------------------------------------------
   static int on_timer(CURLM*, long ms, void* user) {
     auto* self = static_cast<curl_client*>(user);
-    if (ms <= 0) self->timer_.cancel();
-    if (ms < 0) return 0;
-    if (ms == 0) {
-      self->act_soon();
+    if (ms <= 0) {
+      self->timer_.cancel();
+      if (ms == 0) self->act_soon();
       return 0;
     }
     self->timer_.expires_after(std::chrono::milliseconds(ms));

@@ -17,8 +17,8 @@ struct client_request {
   std::string method = "POST";
   std::string url;
   std::vector<std::string> headers; // "Name: value"
-  std::shared_ptr<const std::string>
-      body; // shared with whoever made it; let go when a streamed answer begins
+  // Shared with whoever made it; let go when a streamed answer begins.
+  std::shared_ptr<const std::string> body;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{600'000}; // of the whole, enforced here
   std::chrono::seconds silence_timeout{300};  // without a single byte

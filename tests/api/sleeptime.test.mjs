@@ -112,9 +112,8 @@ describe('a companion', () => {
 
   test('stops when sleeptime is switched off, and when its group is deleted', async () => {
     const p = await pair(client), slow = hold();
-    const [first] = await say(p, 'remember one');
-    await slow.arrived; // it is at work: what is said now waits for the next
-    const [second] = await say(p, 'remember two');
+    const [first] = await say(p, 'remember one'), [second] = await say(p, 'remember two');
+    await slow.arrived;
     await client.agents.update(p.id, { enable_sleeptime: false });
     assert.equal((await client.runs.retrieve(second)).status, 'cancelled');
     assert.equal(await say(p, 'three'), null);

@@ -381,6 +381,14 @@ CAF_TEST(strict tools) {
       R"("c":{"anyOf":[{"type":"string"},{"type":"null"}]},)"
       R"("d":{"type":["object","null"],"properties":{"x":{"type":"string"}},"additionalProperties":false,"required":["x"]}},)"
       R"("required":["a","b","c","d"],"additionalProperties":false})");
+  // What they were made from is shared, and stays as it was, also where a copy is changed twice.
+  auto copy = strictly(t);
+  auto twice = copy;
+  copy.parameters.change([](json::object& p) { p["more"] = 1; });
+  copy.parameters.change([](json::object& p) { p["more"] = 2; });
+  CAF_CHECK_EQUAL(json::int_or(json::value(*copy.parameters), "more", 0), 2);
+  CAF_CHECK(!twice.parameters->contains("more"));
+  CAF_CHECK(!t.parameters->contains("additionalProperties"));
 }
 
 CAF_TEST(models that think without showing it) {
