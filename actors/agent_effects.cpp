@@ -92,7 +92,8 @@ void context_runner::carry_out(turn::commit e) {
     return done;
   };
   auto current = [this, epoch = epoch_] { return epoch == epoch_ && running_; };
-  auto due = running_->work.order->is_background_work() ? write::when::beside : write::when::now;
+  bool gives_way = running_->work.order->is_background_work() && deps_->front->is_busy();
+  auto due = gives_way ? write::when::beside : write::when::now;
   self_->request(deps_->store, caf::infinite, write{"turn.step", std::move(apply), due})
       .then(
           [this, current, report, left](done) {

@@ -6,6 +6,7 @@
 
 namespace troupe::actors {
 
+using std::chrono::nanoseconds;
 using storage::place_of;
 
 void companion_desk::begin(directory_actor directory) {
@@ -16,11 +17,11 @@ void companion_desk::begin(directory_actor directory) {
 // -- what is due ----------------------------------------------------------------------------------
 void companion_desk::look() {
   if (!directory_) return;
-  for (auto& j : due_now()) {
-    at_work_[place_of(j)];
-    // One that cannot even be read stays aside, until the server starts anew.
-    guarded("sleeper.take_up", [&] { take_up(j); });
-  }
+  auto due = due_now();
+  for (auto& j : due) at_work_[place_of(j)];
+  bool waits_already = !ready_.empty(); // then they begin with those
+  std::move(due.begin(), due.end(), std::back_inserter(ready_));
+  if (!waits_already) begin_when_quiet();
   sleep();
 }
 
@@ -35,10 +36,40 @@ std::vector<companion_desk::job> companion_desk::due_now() const {
   return out;
 }
 
-void companion_desk::take_up(const job& j) {
-  if (!j.working) return claim(j);
-  if (auto order = storage::order_of(*deps_.db->snapshot(), j)) return begin_when_quiet(j, order);
-  mend(j);
+// -- a pause of the turns in front ------------------------------------------------------------------
+void companion_desk::begin_when_quiet() {
+  if (ready_.empty() || lets_others_go_first()) return;
+  for (auto& j : std::exchange(ready_, {})) {
+    // One that cannot even be read stays aside, until the server starts anew.
+    guarded("sleeper.take_up", [&] { take_up(j); });
+  }
+}
+
+bool companion_desk::lets_others_go_first() {
+  auto now = deps_.env->monotonic_ns();
+  if (looked_ > 0 && now < looks_again_ns_) return wake_in(nanoseconds{looks_again_ns_ - now}), true;
+  auto turns = deps_.front->entered();
+  auto quiet_before = std::exchange(quiet_after_, std::nullopt);
+  if (!deps_.front->is_busy()) quiet_after_ = turns;
+  bool is_quiet = quiet_after_ && quiet_before == turns;
+  if (is_quiet || deps_.limits.pause.count() == 0 || looked_ == deps_.limits.most_pauses) {
+    looked_ = 0;
+    quiet_after_.reset();
+    return false;
+  }
+  ++looked_;
+  looks_again_ns_ = now + nanoseconds{deps_.limits.pause}.count();
+  return wake_in(deps_.limits.pause), true;
+}
+
+// -- one of them ------------------------------------------------------------------------------------
+void companion_desk::take_up(const job& seen) {
+  auto snapshot = deps_.db->snapshot();
+  auto j = storage::find_job(*snapshot, seen); // as it is by now
+  if (!j || !j->due()) return done_with(seen);
+  if (!j->working) return claim(*j);
+  if (auto order = storage::order_of(*snapshot, *j)) return send(*j, order);
+  mend(*j);
 }
 
 void companion_desk::claim(const job& j) {
@@ -50,26 +81,7 @@ void companion_desk::claim(const job& j) {
   auto c = std::make_shared<const storage::sleeptime_claim>(std::move(*made));
   auto apply = [c](storage::transaction& t) { return storage::store_claim(t, *c); };
   store("sleeptime.claim", std::move(apply), j,
-        [this, c, j] { begin_when_quiet(j, std::make_shared<const storage::turn_order>(c->order)); });
-}
-
-// -- a pause of the turns in front ------------------------------------------------------------------
-// What it is told is settled; only the work waits. Where others wait already, it begins with them.
-void companion_desk::begin_when_quiet(const job& j, const turn_order_ptr& order) {
-  ready_.emplace_back(j, order);
-  if (ready_.size() == 1) begin_ready();
-}
-
-void companion_desk::begin_ready() {
-  if (ready_.empty() || lets_others_go_first()) return;
-  for (auto& [j, order] : std::exchange(ready_, {})) send(j, order);
-}
-
-bool companion_desk::lets_others_go_first() {
-  bool waits = deps_.limits.pause.count() > 0 && deps_.front->is_busy() && pauses_ < deps_.limits.most_pauses;
-  pauses_ = waits ? pauses_ + 1 : 0;
-  if (waits) wake_at(timestamp{deps_.env->now().us + std::chrono::microseconds(deps_.limits.pause).count()});
-  return waits;
+        [this, c, j] { send(j, std::make_shared<const storage::turn_order>(c->order)); });
 }
 
 void companion_desk::send(const job& j, const turn_order_ptr& order) {
@@ -148,7 +160,7 @@ void companion_desk::store(const std::string& name, std::function<result<void>(s
             if (e.code == errc::conflict || e.code == errc::cancelled) return done_with(j);
             spdlog::warn("{}: {}", name, e.message);
             at_work_.erase(place_of(j)); // with the next tick
-            wake_at(timestamp{deps_.env->now().us + std::chrono::microseconds(deps_.limits.tick).count()});
+            wake_in(deps_.limits.tick);
           });
 }
 
@@ -159,8 +171,9 @@ void companion_desk::done_with(const job& j) {
 
 // -- the clock ------------------------------------------------------------------------------------
 void companion_desk::tick() {
-  wakes_.reset();
-  begin_ready();
+  if (wakes_ns_ && deps_.env->monotonic_ns() < *wakes_ns_) return; // it was to wake then, and now does sooner
+  wakes_ns_.reset();
+  begin_when_quiet();
   call_off();
   look();
 }
@@ -178,22 +191,20 @@ void companion_desk::call_off() {
   }
 }
 
-void companion_desk::wake_at(timestamp when) {
-  if (wakes_ && *wakes_ <= when) return;
-  wakes_ = when;
-  auto wait = std::max<std::int64_t>(when.us - deps_.env->now().us, 1'000);
-  self_->delayed_send(self_, std::chrono::microseconds(wait), tick_atom{});
+void companion_desk::wake_in(nanoseconds wait) {
+  wait = std::max<nanoseconds>(wait, std::chrono::milliseconds{1});
+  auto when = deps_.env->monotonic_ns() + wait.count();
+  if (wakes_ns_ && *wakes_ns_ <= when) return;
+  wakes_ns_ = when;
+  self_->delayed_send(self_, wait, tick_atom{});
 }
 
 // Until the next job is due; what is at work is looked after meanwhile.
 void companion_desk::sleep() {
-  auto now = deps_.env->now();
-  auto in = [&](std::chrono::milliseconds t) {
-    return timestamp{now.us + std::chrono::microseconds(t).count()};
-  };
-  if (!at_work_.empty()) wake_at(in(deps_.limits.tick));
+  if (!at_work_.empty()) wake_in(deps_.limits.tick);
   auto due = storage::next_due(*deps_.db->snapshot());
-  if (due && *due > now) wake_at(std::min(*due, in(deps_.limits.longest_sleep)));
+  auto wait = std::chrono::microseconds(due ? due->us - deps_.env->now().us : 0);
+  if (wait.count() > 0) wake_in(std::min<nanoseconds>(wait, deps_.limits.longest_sleep));
 }
 
 // -- behaviour ------------------------------------------------------------------------------------

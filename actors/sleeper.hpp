@@ -1,8 +1,8 @@
 // Lets companions work while nobody waits (reference: groups §7.6). It keeps nothing: what there is to do is in the
 // store, and an actor that begins anew does the same next thing. A hint or the clock makes it look there.
 //
-//   due -> claim (one batch) -> order to the companion's mailbox -> its end (one batch, with the turn's last step)
-//                                      └─ a failure that may pass: put off (one batch), due again
+//   due -> a pause of the turns in front -> claim (one batch) -> order to the companion's mailbox -> its end (one
+//   batch, with the turn's last step)           └─ a failure that may pass: put off (one batch), due again
 #pragma once
 
 #include "actors/agent.hpp"
@@ -17,8 +17,8 @@ struct sleeper_limits {
   std::chrono::milliseconds tick{1'000};
   std::chrono::milliseconds longest_sleep{30'000};
   std::chrono::minutes deadline{60}; // of one turn of a companion
-  // Companions begin in a pause of the turns in front: they look for one so often, so many times; then they begin.
-  std::chrono::milliseconds pause{3}; // 0: they do not look
+  // Companions begin when no turn was in front for so long, or after so many times as long.
+  std::chrono::milliseconds pause{3}; // 0: at once
   int most_pauses = 30;
 };
 
@@ -45,8 +45,7 @@ private:
   std::vector<job> due_now() const;
   void take_up(const job& j);
   void claim(const job& j);
-  void begin_when_quiet(const job& j, const turn_order_ptr& order);
-  void begin_ready();
+  void begin_when_quiet();
   bool lets_others_go_first();
   void send(const job& j, const turn_order_ptr& order);
   void ended(const job& before, const turn_order_ptr& order, const error& why);
@@ -57,16 +56,19 @@ private:
              const std::function<void()>& then = nullptr);
   void done_with(const job& j);
   void call_off();
-  void wake_at(timestamp when);
+  void wake_in(std::chrono::nanoseconds wait);
   void sleep();
 
   sleeper_actor::pointer self_;
   sleeper_deps deps_;
   directory_actor directory_;
   std::map<std::string, std::optional<turn_order_ptr>> at_work_; // by place; the order, once it is sent
-  std::optional<timestamp> wakes_;
-  std::vector<std::pair<job, turn_order_ptr>> ready_; // claimed; they begin in a pause
-  int pauses_ = 0;                                    // how many times it looked for one
+  std::optional<std::int64_t> wakes_ns_;                         // monotonic
+  std::vector<job> ready_;                                       // they begin in a pause
+  // While some are ready:
+  int looked_ = 0;                           // so many times for a pause
+  std::int64_t looks_again_ns_ = 0;          // monotonic
+  std::optional<std::uint64_t> quiet_after_; // so many turns, where none was in front when it looked
 };
 
 struct sleeper_state {

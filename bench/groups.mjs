@@ -10,12 +10,13 @@ import { anonymous, load } from './lib.mjs';
 
 const { values: options } = parseArgs({ options: { turns: { type: 'string', default: '400' }, passive: { type: 'string', default: '100000' } } });
 const turns = Number(options.turns), passive = Number(options.passive);
-// Companions write something down and finish; everybody else answers at once.
+// Companions write something down and finish, slow ones after a while; everybody else answers at once.
+const companion = (pause, more) => ({ offered: 'memory_finish_edits', ...more, replies: [
+  { say: [...pause, { call: 'memory_insert', arguments: { label: 'human', new_string: 'noted' } }] },
+  { say: [...pause, { call: 'memory_finish_edits', arguments: {} }] }] });
 const script = path.join(temporaryFolder(), 'bench.json');
 fs.writeFileSync(script, JSON.stringify({
-  scenes: [{ offered: 'memory_finish_edits', replies: [
-    { say: [{ call: 'memory_insert', arguments: { label: 'human', new_string: 'noted' } }] },
-    { say: [{ call: 'memory_finish_edits', arguments: {} }] }] }],
+  scenes: [companion([{ delay_ms: 20 }], { user: 'slowly' }), companion([])],
   otherwise: { say: [{ text: 'I hear you.' }] },
 }));
 const data = temporaryFolder();
@@ -66,19 +67,24 @@ for (let i = 0; i < turns / 4; ++i) {
 }
 print('answered until the memory is there: p50 / p99', `${quantile(ages, 0.5).toFixed(2)} / ${quantile(ages, 0.99).toFixed(2)} ms`, 'budget 20 ms, and the time of the model');
 
-// -- isolation (G6): the same turns, in turn with and without companions, so that the machine's moods hit both --------
-// Many of them: of 400 the p99 is the fourth longest, and says more of the disk than of companions. New agents after
-// a while, because turns grow with their history.
+// -- isolation (G6): turns of one agent, each after one of another, whose companion is or is not told of it and needs a
+// while. Stretches with and without companions alternate, so that the machine's moods hit both. Many turns: of 400 the p99
+// is the fourth longest, and says more of the disk than of companions. New agents after a while, because turns grow with
+// their history.
 const plain = [], beside = [];
 for (let round = 0; round < 16; ++round) {
   const quiet = await agent(`quiet-${round}`), calm = await agent(`calm-${round}`), busy = await pair(`busy-${round}`);
-  const turn = (who, i) => ok('POST', `/v1/agents/${who.id}/messages`, user(`turn ${i}`));
-  for (let i = 0; i < turns / 4; ++i)
-    for (const [first, times] of [[busy, beside], [calm, plain]]) {
-      await turn(first, i); // sets a companion to work, or does not
-      times.push(await timed(() => turn(quiet, i)));
-      while ((await ok('GET', '/v1/runs/active')).length); // until it is done
+  const turn = (who, i) => ok('POST', `/v1/agents/${who.id}/messages`, user(`slowly ${i}`));
+  for (let stretch = 0; stretch < 4; ++stretch) {
+    const sides = [[busy, beside], [calm, plain]];
+    for (const [first, times] of stretch % 2 ? sides.reverse() : sides) {
+      for (let i = 0; i < turns / 16; ++i) {
+        await turn(first, i);
+        times.push(await timed(() => turn(quiet, i)));
+      }
+      while ((await ok('GET', '/v1/runs/active')).length);
     }
+  }
 }
 print('foreground turn, companions at rest: p50 / p99', `${quantile(plain, 0.5).toFixed(2)} / ${quantile(plain, 0.99).toFixed(2)} ms`);
 print('foreground turn, a companion at work: p50 / p99', `${quantile(beside, 0.5).toFixed(2)} / ${quantile(beside, 0.99).toFixed(2)} ms`);

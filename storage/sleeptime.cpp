@@ -44,6 +44,10 @@ std::optional<timestamp> sleeptime_job::due() const {
   return std::nullopt;
 }
 
+void sleeptime_job::decide_share(timestamp now) {
+  if (!working && !waiting.empty() && begins_at <= now && !next) next = share();
+}
+
 std::string place_of(const sleeptime_job& j) { return job_key(j).str().substr(1); }
 
 // -- records --------------------------------------------------------------------------------------
@@ -139,6 +143,7 @@ run_id trigger(transaction& t, const group& g, sleeptime_job j, std::uint64_t up
   j.waiting.push_back(row.id);
   j.upto = upto;
   j.begins_at = sleeptime::begins_at(g, j.first_trigger, row.created_at);
+  j.decide_share(row.created_at);
   put_job(t, j);
   return row.id;
 }
@@ -213,6 +218,7 @@ void settle(transaction& t, sleeptime_job j, const run& row) {
   } else if (why && why->is_string()) {
     j.last_error = std::string(json::view(why->get_string()));
   }
+  if (row.completed_at) j.decide_share(timestamp{row.completed_at->us});
   put_job(t, j);
 }
 
@@ -247,6 +253,7 @@ void run_ended(transaction& t, const run& row) {
   if (j->working && j->working->run == row.id) return settle(t, std::move(*j), row);
   t.erase(key(table::sleeptime_runs).add(row.id));
   std::erase(j->waiting, row.id);
+  j->next.reset(); // which may have covered it
   if (j->working) std::erase(j->working->with, row.id);
   put_job(t, *j);
 }
@@ -264,6 +271,7 @@ run cancelled_now(environment& env) {
 } // namespace
 
 void cancel_waiting(transaction& t, sleeptime_job j, environment& env) {
+  j.next.reset();
   for (auto& id : std::exchange(j.waiting, {})) end_beside(t, id, cancelled_now(env), std::nullopt);
   put_job(t, j);
 }

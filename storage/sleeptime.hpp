@@ -19,6 +19,14 @@ struct sleeptime_work {
 };
 BOOST_DESCRIBE_STRUCT(sleeptime_work, (), (run, with, upto, tries, not_before, evicts))
 
+// What the next run covers: settled by the trigger that finds its companion at rest, so that it does not matter when
+// that begins.
+struct sleeptime_share {
+  std::uint64_t runs = 0; // the first of those that wait
+  std::uint64_t upto = 0; // the last message
+};
+BOOST_DESCRIBE_STRUCT(sleeptime_share, (), (runs, upto))
+
 struct sleeptime_job {
   group_id group;
   agent_id agent; // who talks
@@ -31,13 +39,18 @@ struct sleeptime_job {
   timestamp first_trigger, begins_at; // of those that wait
   std::optional<sleeptime_work> working;
   std::optional<std::string> last_error; // of the last run that failed, until one is well
+  std::optional<sleeptime_share> next;   // nothing: not settled
 
   // When there is something to do.
   std::optional<timestamp> due() const;
+  // What the next run would cover as things are.
+  sleeptime_share share() const { return next.value_or(sleeptime_share{waiting.size(), upto}); }
+  // Its companion is at rest, and those that wait need not wait for more to be said.
+  void decide_share(timestamp now);
 };
 BOOST_DESCRIBE_STRUCT(sleeptime_job, (),
                       (group, agent, conversation, companion, acting, accepted, waiting, upto, first_trigger,
-                       begins_at, working, last_error))
+                       begins_at, working, last_error, next))
 
 // Which job it is: 48 bytes.
 std::string place_of(const sleeptime_job& j);

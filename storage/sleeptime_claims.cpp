@@ -27,11 +27,12 @@ struct slice {
 };
 
 slice slice_of(const reader& r, const sleeptime_job& j, const agent& talker, const agent& companion) {
+  auto upto = j.share().upto;
   history_query q;
   q.limit = most_messages;
   q.newest_first = false;
   q.after = j.accepted;
-  q.before = j.upto + 1;
+  q.before = upto + 1;
   q.default_thread = !j.conversation;
   q.conversation = j.conversation;
   auto messages = history(r, j.agent, q);
@@ -39,7 +40,7 @@ slice slice_of(const reader& r, const sleeptime_job& j, const agent& talker, con
   auto told = sleeptime::excerpt_of(messages, is_native_loop(talker.type), static_cast<std::size_t>(tokens));
   slice out;
   if (!told.text.empty()) out.letter = sleeptime::letter(told.text);
-  out.upto = j.upto;
+  out.upto = upto;
   out.is_all = told.covers == messages.size() && messages.size() < most_messages;
   if (!out.is_all) out.upto = find_message_place(r, messages[told.covers - 1]->id)->sequence;
   return out;
@@ -50,7 +51,7 @@ slice voice_slice(const reader& r, const sleeptime_job& j, const group& g) {
   auto stays = sleeptime::first_that_stays(context, g.max_message_buffer_length.value_or(0),
                                            g.min_message_buffer_length.value_or(0));
   slice out;
-  out.upto = j.upto;
+  out.upto = j.share().upto;
   if (stays == 0) return out;
   auto middle = context.begin() + static_cast<std::ptrdiff_t>(stays);
   std::vector<stored_message> going(context.begin() + 1, middle), staying(middle, context.end());
@@ -102,7 +103,8 @@ std::optional<sleeptime_claim> make_claim(const reader& r, const sleeptime_job& 
   c.upto = told.upto;
   c.is_part = !told.is_all;
   auto row = c.is_part ? companion_run(j, env) : *first;
-  c.runs = c.is_part ? std::vector<run_id>{row.id} : j.waiting;
+  auto last = j.waiting.begin() + static_cast<std::ptrdiff_t>(j.share().runs);
+  c.runs = c.is_part ? std::vector{row.id} : std::vector(j.waiting.begin(), last);
   c.evicts = told.evicts;
   c.order = order_for(j, std::move(row), told);
   return c;
@@ -118,6 +120,7 @@ result<void> store_claim(transaction& t, const sleeptime_claim& c) {
     if (j->waiting.size() < c.runs.size() || !std::equal(c.runs.begin(), c.runs.end(), j->waiting.begin()))
       return moved_on();
     j->waiting.erase(j->waiting.begin(), j->waiting.begin() + static_cast<std::ptrdiff_t>(c.runs.size()));
+    j->next.reset();
   }
   auto& work = j->working.emplace();
   work.run = c.runs.front();
@@ -134,10 +137,14 @@ result<void> drop_waiting(transaction& t, const sleeptime_job& seen, environment
   auto j = find_job(t, seen);
   if (!j || j->working || j->waiting != seen.waiting) return moved_on();
   bool is_gone = !find_group(t, j->group) || !find_agent(t, j->agent) || !find_agent(t, j->companion);
-  if (is_gone || (j->conversation && !find_conversation(t, *j->conversation)))
+  if (is_gone || (j->conversation && !find_conversation(t, *j->conversation))) {
     forget_job(t, *j, env);
-  else
+  } else if (j->share().runs < j->waiting.size()) {
+    j->next.reset(); // there may be something in the rest
+    put_job(t, *j);
+  } else {
     cancel_waiting(t, *j, env);
+  }
   return {};
 }
 

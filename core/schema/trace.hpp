@@ -14,7 +14,7 @@ struct provider_trace {
   user_id user;
   timestamp created_at;
   std::vector<std::string> agent_tags;
-  std::string request; // JSON texts
+  std::string request;  // JSON texts
   std::string response; // as protocol/traced_reply.hpp has it
   llm_config config;
 

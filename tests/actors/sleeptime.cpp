@@ -1,5 +1,6 @@
 // Companions: when they are told, what, and what becomes of it (reference: groups §2.4, §7.6).
 #define CAF_SUITE sleeptime
+#include "storage/cancel.hpp"
 #include "storage/conversations.hpp"
 #include "storage/setup.hpp"
 #include "tests/actors/sleeptime_house.hpp"
@@ -284,7 +285,9 @@ CAF_TEST(a companion begins in a pause of the turns in front or after a while) {
   pauses(20);
   CAF_CHECK(!call_of(companion()));
   reply_to(bob, text_reply("done"));
-  pauses(1);
+  pauses(1); // nobody is in front any more
+  CAF_CHECK(!call_of(companion()));
+  pauses(1); // and nobody was
   CAF_REQUIRE(call_of(companion()));
   reply_to(companion(), text_reply("noted"));
   send(bob, "think about this, too");
@@ -293,6 +296,54 @@ CAF_TEST(a companion begins in a pause of the turns in front or after a while) {
   CAF_CHECK(!call_of(companion()));
   pauses(1);
   CAF_CHECK(call_of(companion()));
+}
+
+CAF_TEST(what a run covers does not depend on when it begins) {
+  sleeper_limits.pause = 3ms;
+  crash();
+  auto bob = make_agent({});
+  send(bob, "think about it"); // so that companions wait
+  auto first = talk("one"), second = talk("two"), third = talk("three");
+  for (int i = 0; i < 40; ++i) pass(3ms);
+  CAF_REQUIRE(call_of(companion()));
+  reply_to(companion(), text_reply("noted"));
+  for (int i = 0; i < 40; ++i) pass(3ms);
+  reply_to(companion(), text_reply("noted, too"));
+  CAF_CHECK_EQUAL(letters(),
+                  (lines{"user: one\nassistant: you said one",
+                         "user: two\nassistant: you said two\nuser: three\nassistant: you said three"}));
+}
+
+CAF_TEST(a trigger that is cancelled before its run begins is told with the next) {
+  sleeper_limits.pause = 3ms;
+  crash();
+  auto bob = make_agent({});
+  send(bob, "think about it");
+  auto first = talk("one"), second = talk("two");
+  CAF_REQUIRE(commit([&](storage::transaction& t) { return storage::cancel_run(t, first[0], env); }));
+  for (int i = 0; i < 40; ++i) pass(3ms);
+  CAF_REQUIRE(call_of(companion()));
+  reply_to(companion(), text_reply("noted"));
+  CAF_CHECK_EQUAL(letters(),
+                  (lines{"user: one\nassistant: you said one\nuser: two\nassistant: you said two"}));
+  CAF_CHECK(row(first[0]).status == run_status::cancelled);
+  CAF_CHECK(row(second[0]).status == run_status::completed);
+}
+
+CAF_TEST(its timers do not pile up) {
+  sleeper_limits.pause = 3ms;
+  sleeper_limits.most = 100;
+  crash();
+  for (int i = 0; i < 20; ++i) { // each a job of its own, that waits for a pause
+    auto c = make_conversation(ada);
+    send(ada, text_request("inside"), mode::blocking, c);
+    settle();
+    reply_to(ada, text_reply("in there"));
+    for (int n = 0; n < 3; ++n) pass(3ms);
+  }
+  for (int n = 0; n < 12; ++n) pass(250ms);
+  CAF_CHECK(call_of(companion())); // it is at work, and looked after
+  CAF_CHECK(sched.clock().schedule().size() <= 3);
 }
 
 CAF_TEST(conversations are told apart) {
