@@ -69,21 +69,20 @@ print('answered until the memory is there: p50 / p99', `${quantile(ages, 0.5).to
 
 // -- isolation (G6): turns of one agent, each after one of another, whose companion is or is not told of it and needs a
 // while. Stretches with and without companions alternate, so that the machine's moods hit both. Many turns: of 400 the p99
-// is the fourth longest, and says more of the disk than of companions (1,600 gave ratios between 0.79 and 1.25). New agents
-// after a while, because turns grow with their history.
+// is the fourth longest, and says more of the disk than of companions (1,600 gave ratios between 0.79 and 1.25).
+// A stretch is long enough for companions to work in it, though they wait for a pause first. New agents after a while,
+// because turns grow with their history.
 const plain = [], beside = [];
-for (let round = 0; round < turns * 4 / 25; ++round) {
+for (let round = 0; round < turns * 8 / 25; ++round) {
   const quiet = await agent(`quiet-${round}`), calm = await agent(`calm-${round}`), busy = await pair(`busy-${round}`);
   const turn = (who, i) => ok('POST', `/v1/agents/${who.id}/messages`, user(`slowly ${i}`));
-  for (let stretch = 0; stretch < 4; ++stretch) {
-    const sides = [[busy, beside], [calm, plain]];
-    for (const [first, times] of stretch % 2 ? sides.reverse() : sides) {
-      for (let i = 0; i < 25; ++i) {
-        await turn(first, i);
-        times.push(await timed(() => turn(quiet, i)));
-      }
-      while ((await ok('GET', '/v1/runs/active')).length);
+  const sides = [[busy, beside], [calm, plain]];
+  for (const [first, times] of round % 2 ? sides.reverse() : sides) {
+    for (let i = 0; i < 100; ++i) {
+      await turn(first, i);
+      times.push(await timed(() => turn(quiet, i)));
     }
+    while ((await ok('GET', '/v1/runs/active')).length);
   }
 }
 print('foreground turn, companions at rest: p50 / p99', `${quantile(plain, 0.5).toFixed(2)} / ${quantile(plain, 0.99).toFixed(2)} ms`);
