@@ -5,7 +5,9 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <curl/curl.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -27,6 +29,8 @@ struct slist_deleter {
   void operator()(curl_slist* l) const { curl_slist_free_all(l); }
 };
 
+using monotonic = std::chrono::steady_clock;
+
 struct transfer {
   std::unique_ptr<CURL, easy_deleter> easy{curl_easy_init()};
   std::unique_ptr<curl_slist, slist_deleter> headers;
@@ -36,8 +40,13 @@ struct transfer {
   http_client::on_done done;
   char problem[CURL_ERROR_SIZE] = {};
   std::size_t received = 0;
+  curl_off_t sent = 0; // when it was looked at last
+  monotonic::time_point ends_at, heard_at;
   bool too_large = false;
   http_client::handle id = 0;
+
+  // Silence is what tells a dead stream from a long one; the whole has its bound too.
+  monotonic::time_point deadline() const { return std::min(ends_at, heard_at + request.silence_timeout); }
 };
 
 // A socket of curl's, watched by asio but owned by curl.
@@ -51,7 +60,8 @@ struct watched {
 
 class curl_client final : public http_client {
 public:
-  explicit curl_client(asio::io_context& io) : io_(io), timer_(io), multi_(curl_multi_init()) {
+  explicit curl_client(asio::io_context& io)
+      : io_(io), timer_(io), deadlines_(io), multi_(curl_multi_init()) {
     curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &curl_client::on_socket);
     curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &curl_client::on_timer);
@@ -74,6 +84,9 @@ public:
     t->id = ++last_id_;
     prepare(*t);
     auto id = t->id;
+    t->heard_at = monotonic::now();
+    t->ends_at = t->heard_at + t->request.timeout;
+    look_at(t->deadline());
     curl_multi_add_handle(multi_, t->easy.get()); // curl asks for a timer, which starts it
     transfers_.emplace(id, std::move(t));
     return id;
@@ -89,6 +102,10 @@ public:
   std::size_t running() const override { return transfers_.size(); }
 
 private:
+  using transfers = std::map<handle, std::unique_ptr<transfer>>;
+  using transfer_place = transfers::iterator;
+  using outcome = boost::system::result<client_answer, client_failure>;
+
   void prepare(transfer& t) {
     auto* c = t.easy.get();
     auto& r = t.request;
@@ -118,15 +135,13 @@ private:
     // Every open stream holds such a buffer, and tokens are small; a large answer is read in more pieces.
     curl_easy_setopt(c, CURLOPT_BUFFERSIZE, t.data ? 1024L : 4096L);
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(r.connect_timeout.count()));
-    // Not CURLOPT_TIMEOUT alone: silence is what tells a dead stream from a long one. The whole has its bound too.
-    curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, static_cast<long>(r.silence_timeout.count()));
-    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, static_cast<long>(r.timeout.count()));
+    // The other bounds are our own: curl would set its timer anew with every token.
   }
 
   static std::size_t on_write(char* bytes, std::size_t size, std::size_t n, void* user) {
     auto& t = *static_cast<transfer*>(user);
     std::string_view piece(bytes, size * n);
+    t.heard_at = monotonic::now();
     t.received += piece.size();
     if (t.received > t.request.max_answer) {
       t.too_large = true;
@@ -162,6 +177,7 @@ private:
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t n, void* user) {
     auto& t = *static_cast<transfer*>(user);
     std::string_view line(bytes, size * n);
+    t.heard_at = monotonic::now();
     if (auto value = value_of(line, "retry-after")) {
       int seconds = 0;
       if (std::from_chars(value->data(), value->data() + value->size(), seconds).ec == std::errc{} &&
@@ -171,6 +187,49 @@ private:
     if (auto value = value_of(line, "x-should-retry"); value == "true" || value == "false")
       t.answer.should_retry = value == "true";
     return line.size();
+  }
+
+  // -- deadlines ----------------------------------------------------------------------------------
+  void look_at(monotonic::time_point when) {
+    if (looks_at_ && *looks_at_ <= when) return;
+    looks_at_ = when;
+    deadlines_.expires_at(when);
+    deadlines_.async_wait([this, alive = alive_](const boost::system::error_code& ec) {
+      if (ec || !*alive) return;
+      looks_at_.reset();
+      end_what_is_late();
+    });
+  }
+
+  void end_what_is_late() {
+    auto now = monotonic::now();
+    std::vector<handle> late;
+    for (auto& [id, t] : transfers_) {
+      note_what_was_sent(*t, now);
+      if (t->deadline() <= now)
+        late.push_back(id);
+      else
+        look_at(t->deadline());
+    }
+    for (auto id : late) {
+      auto it = transfers_.find(id);
+      if (it == transfers_.end()) continue; // aborted by what another one's end led to
+      auto& t = *it->second;
+      auto waited = t.ends_at <= now ? "no answer within " + in_seconds(t.request.timeout)
+                                     : "not a byte for " + in_seconds(t.request.silence_timeout);
+      if (!end(it, client_failure{client_failure::kind::timeout, std::move(waited)})) return;
+    }
+  }
+
+  // A large body on a slow line is not silence.
+  static void note_what_was_sent(transfer& t, monotonic::time_point now) {
+    curl_off_t sent = 0;
+    curl_easy_getinfo(t.easy.get(), CURLINFO_SIZE_UPLOAD_T, &sent);
+    if (std::exchange(t.sent, sent) != sent) t.heard_at = now;
+  }
+
+  static std::string in_seconds(std::chrono::milliseconds t) {
+    return fmt::format("{} seconds", static_cast<double>(t.count()) / 1000);
   }
 
   // -- curl's wishes ------------------------------------------------------------------------------
@@ -246,19 +305,21 @@ private:
       if (m->msg != CURLMSG_DONE) continue;
       transfer* t = nullptr;
       curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
-      auto code = m->data.result;
-      curl_multi_remove_handle(multi_, m->easy_handle);
-      auto it = transfers_.find(t->id);
-      auto done = std::move(t->done);
-      auto outcome = outcome_of(*t, code);
-      retire(it);
-      auto alive = alive_;
-      done(std::move(outcome));
-      if (!*alive) return;
+      if (!end(transfers_.find(t->id), outcome_of(*t, m->data.result))) return;
     }
   }
 
-  boost::system::result<client_answer, client_failure> outcome_of(transfer& t, CURLcode code) {
+  // False where this client has gone with it.
+  bool end(transfer_place it, outcome o) {
+    curl_multi_remove_handle(multi_, it->second->easy.get());
+    auto done = std::move(it->second->done);
+    retire(it);
+    auto alive = alive_;
+    done(std::move(o));
+    return *alive;
+  }
+
+  static outcome outcome_of(transfer& t, CURLcode code) {
     using kind = client_failure::kind;
     if (code == CURLE_OK) {
       long status = 0;
@@ -278,17 +339,21 @@ private:
   }
 
   // A transfer may end inside one of its own callbacks: it is destroyed afterwards.
-  void retire(std::map<handle, std::unique_ptr<transfer>>::iterator it) {
+  void retire(transfer_place it) {
     auto dead = std::shared_ptr<transfer>(std::move(it->second));
     transfers_.erase(it);
     asio::post(io_, [dead] {});
+    if (!transfers_.empty()) return;
+    deadlines_.cancel(); // an io_context with nothing else to do ends its run
+    looks_at_.reset();
   }
 
   asio::io_context& io_;
-  asio::steady_timer timer_;
-  bool posted_ = false; // curl is to act in the next turn of the loop
+  asio::steady_timer timer_, deadlines_;
+  std::optional<monotonic::time_point> looks_at_; // the next of the deadlines, or one that has passed by
+  bool posted_ = false;                           // curl is to act in the next turn of the loop
   CURLM* multi_;
-  std::map<handle, std::unique_ptr<transfer>> transfers_;
+  transfers transfers_;
   std::unordered_map<curl_socket_t, std::shared_ptr<watched>> sockets_;
   handle last_id_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

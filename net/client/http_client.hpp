@@ -20,9 +20,9 @@ struct client_request {
   // Shared with whoever made it; let go when a streamed answer begins.
   std::shared_ptr<const std::string> body;
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds timeout{600'000}; // of the whole, enforced here
-  std::chrono::seconds silence_timeout{300};  // without a single byte
-  std::size_t max_answer = 64 << 20;          // bytes; more is an error
+  std::chrono::milliseconds timeout{600'000};         // of the whole
+  std::chrono::milliseconds silence_timeout{300'000}; // without a single byte
+  std::size_t max_answer = 64 << 20;                  // bytes; more is an error
 };
 
 struct client_answer {

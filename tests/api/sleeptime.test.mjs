@@ -60,6 +60,7 @@ describe('a companion', () => {
     const runs = [];
     for (let i = 0; i < 10; ++i) runs.push(...await say(p, `remember n${i}`));
     assert.equal(runs.length, 10);
+    await slow.arrived; // it begins in a pause, but with what it was to be told first
     const [now] = await work(p);
     assert.deepEqual([now.state, now.run_id, now.waiting_run_ids.length], ['working', runs[0], 9]);
     slow.open();
