@@ -47,14 +47,16 @@ async function pair(name, more) {
   await ok('PATCH', `/v1/groups/${made.multi_agent_group.id}`, every_turn(more));
   return made;
 }
-const alone = await agent('alone'), waiting = await pair('waiting', { idle_seconds: 3600 });
 const without = [], trigger = [];
-for (let i = 0; i < turns; ++i)
-  for (const [a, times] of [[alone, without], [waiting, trigger]]) times.push(await timed(() => ok('POST', `/v1/agents/${a.id}/messages`, user(`turn ${i}`))));
+for (let round = 0; round < turns / 12.5; ++round) { // new agents, and many turns: see isolation
+  const alone = await agent(`alone-${round}`), waiting = await pair(`waiting-${round}`, { idle_seconds: 3600 });
+  for (let i = 0; i < 100; ++i)
+    for (const [a, times] of [[alone, without], [waiting, trigger]]) times.push(await timed(() => ok('POST', `/v1/agents/${a.id}/messages`, user(`turn ${i}`))));
+  await ok('DELETE', `/v1/agents/${waiting.id}`); // with what its companion waits for
+}
 print('a turn, nobody is told: p50 / p99', `${quantile(without, 0.5).toFixed(2)} / ${quantile(without, 0.99).toFixed(2)} ms`);
 print('a turn that a companion will be told: p50 / p99', `${quantile(trigger, 0.5).toFixed(2)} / ${quantile(trigger, 0.99).toFixed(2)} ms`);
 print('  of the p99 the trigger has', `${(quantile(trigger, 0.99) - quantile(without, 0.99)).toFixed(2)} ms`, 'budget 1 ms');
-await ok('DELETE', `/v1/agents/${waiting.id}`); // with what its companion waits for
 
 // -- how soon a memory is there (G5): from the answer until the block has changed, with a model that takes no time ---------
 const fresh = await pair('fresh'), ages = [];
@@ -116,7 +118,7 @@ for (let i = 0; i < passive; i += 10_000)
   await load(+new URL(server.base).port, Array.from({ length: Math.min(10_000, passive - i) }, (_, n) => `POST /v1/agents/ ${body(i + n)}`), { connections: 64 });
 await server.stop();
 server = await start();
-await ok('POST', `/v1/agents/${alone.id}/messages`, user('wake up'));
+await ok('POST', `/v1/agents/${(await agent('alone')).id}/messages`, user('wake up'));
 print(`memory of a server with ${passive} agents, ${small.toFixed(0)} KiB before`, `${memory()} KiB`, 'budget 200 MB');
 const sleepers = (await ok('GET', '/v1/agents/?tags=passive&limit=500')).map(a => a.id);
 const cold = [], warm = [];
