@@ -43,7 +43,7 @@ private:
   using job = storage::sleeptime_job;
 
   std::vector<job> due_now() const;
-  void take_up(const job& j);
+  void take_up(const job& seen);
   void claim(const job& j);
   void begin_when_quiet();
   bool lets_others_go_first();

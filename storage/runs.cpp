@@ -112,6 +112,7 @@ std::vector<run> list_active(const reader& r, const org_id& org, const run_query
     if (p.holds(at)) found.emplace(std::move(at), std::move(*row));
   }
   std::vector<run> out;
+  out.reserve(found.size());
   for (auto& [at, row] : found) out.push_back(std::move(row));
   if (p.order == sort_order::desc) std::reverse(out.begin(), out.end());
   if (p.limit > 0 && out.size() > p.limit)
